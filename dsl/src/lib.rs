@@ -1,0 +1,9 @@
+//! The `.fuse` language: text in, typed items and diagnostics out.
+//!
+//! A straight line: [`source`] text is parsed to an [`ast`], resolved and typed into a
+//! [`library::Library`]. Nothing here reads files or knows about e-graphs or CUDA.
+
+pub mod dim;
+pub mod dtype;
+pub mod library;
+pub mod source;
