@@ -212,7 +212,7 @@ impl Dim {
     }
 
     /// The larger of two.
-    pub fn max(&self, other: &Dim) -> Dim {
+    pub fn max_with(&self, other: &Dim) -> Dim {
         match self.sub(other).as_int() {
             Some(d) if d >= 0 => self.clone(),
             Some(_) => other.clone(),
@@ -224,7 +224,7 @@ impl Dim {
     }
 
     /// The smaller of two.
-    pub fn min(&self, other: &Dim) -> Dim {
+    pub fn min_with(&self, other: &Dim) -> Dim {
         match self.sub(other).as_int() {
             Some(d) if d <= 0 => self.clone(),
             Some(_) => other.clone(),
@@ -245,8 +245,8 @@ impl Dim {
                     Atom::Sym(s) => f(s).unwrap_or_else(|| Dim::sym(s)),
                     Atom::FloorDiv(a, b) => a.subst(f).floor_div(&b.subst(f)),
                     Atom::Mod(a, b) => a.subst(f).modulo(&b.subst(f)),
-                    Atom::Max(a, b) => a.subst(f).max(&b.subst(f)),
-                    Atom::Min(a, b) => a.subst(f).min(&b.subst(f)),
+                    Atom::Max(a, b) => a.subst(f).max_with(&b.subst(f)),
+                    Atom::Min(a, b) => a.subst(f).min_with(&b.subst(f)),
                 };
                 for _ in 0..*power {
                     product = product.mul(&value);
