@@ -5,5 +5,8 @@
 
 pub mod dim;
 pub mod dtype;
+pub mod guard;
+pub mod infer;
 pub mod library;
 pub mod source;
+pub mod types;

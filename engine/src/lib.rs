@@ -1,1 +1,11 @@
+//! Tensor graphs, e-graph rewriting, exact extraction, and the reference interpreter.
+//!
+//! No CUDA and no file access. Data flows in one line: FX JSON is imported to a graph, lifted to
+//! typed ops, saturated in an e-graph, and the cheapest selection becomes a plan.
 
+pub mod extract;
+pub mod fx;
+pub mod graph;
+pub mod interp;
+pub mod numerics;
+pub mod text;

@@ -1,0 +1,1 @@
+//! Exact extraction: the cheapest acyclic selection of e-nodes, with a proof.

@@ -1,0 +1,1 @@
+//! The `fxg` JSON form of an FX graph: documents in, documents out.

@@ -1,0 +1,1 @@
+//! The reference interpreter: what a body means, on the CPU.

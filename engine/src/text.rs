@@ -1,0 +1,1 @@
+//! The readable SSA text form of a graph.
