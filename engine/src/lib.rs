@@ -8,4 +8,7 @@ pub mod fx;
 pub mod graph;
 pub mod interp;
 pub mod numerics;
+pub mod report;
+pub mod settings;
+pub mod target;
 pub mod text;
