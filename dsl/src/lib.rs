@@ -3,6 +3,8 @@
 //! A straight line: [`source`] text is parsed to an [`ast`], resolved and typed into a
 //! [`library::Library`]. Nothing here reads files or knows about e-graphs or CUDA.
 
+pub mod ast;
+pub mod diagnostic;
 pub mod dim;
 pub mod dtype;
 pub mod guard;
