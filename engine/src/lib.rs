@@ -3,6 +3,7 @@
 //! No CUDA and no file access. Data flows in one line: FX JSON is imported to a graph, lifted to
 //! typed ops, saturated in an e-graph, and the cheapest selection becomes a plan.
 
+pub mod egraph;
 pub mod extract;
 pub mod fx;
 pub mod graph;
