@@ -35,10 +35,8 @@ pub(super) struct Derivation {
 
 /// Knuth's generalisation of Dijkstra's algorithm over the nodes.
 pub(super) fn cheapest_trees(problem: &Problem) -> Result<Derivation, ExtractError> {
-    let choice = knuth(problem, |kids, own| {
-        kids.iter().fold(own, |sum, k| (sum + k).min(f64::MAX))
-    })
-    .0;
+    let choice =
+        knuth(problem, |kids, own| kids.iter().fold(own, |sum, k| (sum + k).min(f64::MAX))).0;
     if let Some(&root) = problem.roots.iter().find(|&&r| choice[r as usize].is_none()) {
         return Err(ExtractError::Underivable { root });
     }

@@ -93,10 +93,9 @@ pub enum ExtractError {
 impl fmt::Display for ExtractError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::BadCost { node, cost } => write!(
-                f,
-                "node {node} costs {cost}; a cost must be finite and not negative"
-            ),
+            Self::BadCost { node, cost } => {
+                write!(f, "node {node} costs {cost}; a cost must be finite and not negative")
+            }
             Self::UnknownChild { node, child } => {
                 write!(f, "node {node} uses class {child}, which does not exist")
             }
@@ -127,11 +126,7 @@ pub struct ProblemBuilder {
 impl ProblemBuilder {
     /// A problem with this many classes and no nodes yet.
     pub fn new(classes: u32) -> Self {
-        Self {
-            classes,
-            kid_start: vec![0],
-            ..Self::default()
-        }
+        Self { classes, kid_start: vec![0], ..Self::default() }
     }
 
     /// Adds one more class.
@@ -156,10 +151,7 @@ impl ProblemBuilder {
 
     /// Checks costs and references.
     pub fn build(self) -> Result<Problem, ExtractError> {
-        let kids = Csr {
-            start: self.kid_start,
-            items: self.kids,
-        };
+        let kids = Csr { start: self.kid_start, items: self.kids };
         for (n, &cost) in self.cost.iter().enumerate() {
             let node = n as u32;
             if !(cost.is_finite() && cost >= 0.0) {
@@ -181,13 +173,7 @@ impl ProblemBuilder {
         let mut roots = self.roots;
         roots.sort_unstable();
         roots.dedup();
-        Ok(Problem {
-            class_nodes,
-            class_of: self.class_of,
-            cost: self.cost,
-            kids,
-            roots,
-        })
+        Ok(Problem { class_nodes, class_of: self.class_of, cost: self.cost, kids, roots })
     }
 }
 
@@ -285,11 +271,7 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Self {
-            table_entries: 4 << 20,
-            work: 2_000_000_000,
-            time: None,
-        }
+        Self { table_entries: 4 << 20, work: 2_000_000_000, time: None }
     }
 }
 
