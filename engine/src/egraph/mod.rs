@@ -6,9 +6,13 @@
 pub mod build;
 pub mod canon;
 pub mod context;
+pub mod cost;
 pub mod matcher;
 pub mod node;
 pub mod pattern;
 pub mod rules;
 pub mod saturate;
+pub mod segment;
+pub mod selection;
+pub mod solve;
 pub mod term;

@@ -7,7 +7,7 @@ use super::build::{EGraph, unite};
 use super::canon;
 use super::matcher::{Slots, match_at};
 use super::node::{ENode, Operator};
-use super::pattern::ResultAt;
+use super::pattern::{PatNode, ResultAt};
 use super::rules::{Action, Rule, Verdict};
 use egg::Id;
 use fusec_dsl::guard::Facts;
@@ -76,6 +76,8 @@ pub struct FusionMatch {
     pub class: Id,
     /// Class of each declared result, where the graph has it.
     pub results: Vec<Option<Id>>,
+    /// Classes of the operations it covers.
+    pub covers: Vec<Id>,
     /// What the signature's names stand for.
     pub bindings: std::rc::Rc<Bindings>,
 }
@@ -378,7 +380,15 @@ fn add_fusion(egraph: &mut EGraph, rule: &Rule, f: &Found) -> Result<FusionMatch
             return Err("a result has another type than what it replaces".into());
         }
     }
-    Ok(FusionMatch { fusion: index, node, class, results, bindings: f.bindings.clone() })
+    let covers = rule
+        .pattern
+        .nodes
+        .iter()
+        .zip(&f.slots)
+        .filter(|(n, _)| matches!(n, PatNode::Op { .. }))
+        .filter_map(|(_, slot)| *slot)
+        .collect();
+    Ok(FusionMatch { fusion: index, node, class, results, covers, bindings: f.bindings.clone() })
 }
 
 fn result_types(
