@@ -3,12 +3,15 @@
 //! No CUDA and no file access. Data flows in one line: FX JSON is imported to a graph, lifted to
 //! typed ops, saturated in an e-graph, and the cheapest selection becomes a plan.
 
+pub mod config;
 pub mod egraph;
 pub mod extract;
 pub mod fx;
 pub mod graph;
 pub mod interp;
+pub mod lift;
 pub mod numerics;
+pub mod optimize;
 pub mod report;
 pub mod settings;
 pub mod target;

@@ -36,7 +36,20 @@ pub struct Rule {
     pub pattern: Rc<Pattern>,
     /// What follows.
     pub action: Action,
+    /// Guards that were neither true nor false, with what they were asked about.
+    pub undecided: Vec<Undecided>,
     verdicts: FxHashMap<Key, Verdict>,
+}
+
+/// A guard that was neither true nor false.
+#[derive(Clone, Debug)]
+pub struct Undecided {
+    /// Index into the signature's guards.
+    pub guard: usize,
+    /// What the names stand for.
+    pub bindings: Rc<Bindings>,
+    /// Types of the parameters.
+    pub params: Vec<Type>,
 }
 
 type Key = SmallVec<[Option<TypeId>; 12]>;
@@ -79,6 +92,7 @@ impl Rule {
                     sig: Rc::new(rewrite.sig.clone()),
                     pattern: Rc::new(pattern),
                     action: Action::Rewrite(Rc::new(to.clone())),
+                    undecided: Vec::new(),
                     verdicts: FxHashMap::default(),
                 })
             })
@@ -102,6 +116,7 @@ impl Rule {
             sig: Rc::new(fusion.sig.clone()),
             pattern: Rc::new(pattern),
             action: Action::Fusion(index),
+            undecided: Vec::new(),
             verdicts: FxHashMap::default(),
         })
     }
@@ -132,7 +147,13 @@ impl Rule {
         verdict
     }
 
-    fn decide(&self, key: &Key, context: &Context, facts: &dyn Facts) -> Verdict {
+    /// Drops what was decided, because sizes have other bounds now.
+    pub fn forget(&mut self) {
+        self.verdicts.clear();
+        self.undecided.clear();
+    }
+
+    fn decide(&mut self, key: &Key, context: &Context, facts: &dyn Facts) -> Verdict {
         let params: Vec<Type> = self
             .pattern
             .params
@@ -150,6 +171,8 @@ impl Rule {
                     return Verdict::Refused { guard: i, reason, undecided: false };
                 }
                 Truth::Depends(reason) => {
+                    let bindings = Rc::new(b);
+                    self.undecided.push(Undecided { guard: i, bindings, params });
                     return Verdict::Refused { guard: i, reason, undecided: true };
                 }
             }
