@@ -10,5 +10,7 @@ pub mod dtype;
 pub mod guard;
 pub mod infer;
 pub mod library;
+pub mod parse;
+mod recover;
 pub mod source;
 pub mod types;
