@@ -1,6 +1,5 @@
 //! Turns a failed parse into a sentence a person would say.
 
-
 use super::{Grammar, Input};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::recover::Part;
