@@ -1,9 +1,12 @@
-//! Result types of calls: unification of declared types with actual ones, and the primitives' rules.
+//! Result types of calls: declared types fitted to actual ones, binding names on the way.
 
 use crate::dim::Dim;
 use crate::dtype::Dtype;
-use crate::library::{Library, OpId, TypeExpr};
-use crate::types::Type;
+use crate::library::{
+    Attr, DtypeExpr, Library, Meaning, OpId, Param, Scalar, Signature, TensorExpr, TypeExpr,
+};
+use crate::prims;
+use crate::types::{TensorType, Type};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -23,17 +26,239 @@ pub type Mismatch = String;
 
 impl Bindings {
     /// Fits an actual type to a declared one, binding names on the way.
-    pub fn unify(&mut self, _declared: &TypeExpr, _actual: &Type) -> Result<(), Mismatch> {
-        Err("not yet".into())
+    ///
+    /// # Errors
+    /// They do not fit, or a dimension cannot be solved for yet ([`Bindings::unify_all`] retries).
+    pub fn unify(&mut self, declared: &TypeExpr, actual: &Type) -> Result<(), Mismatch> {
+        match (declared, actual) {
+            (TypeExpr::Any, _) => Ok(()),
+            (TypeExpr::Tensor(d) | TypeExpr::State(d), Type::Tensor(a)) => self.tensor(d, a),
+            (TypeExpr::Tensors, Type::List(items))
+                if items.iter().all(|t| t.tensor().is_some()) =>
+            {
+                Ok(())
+            }
+            (TypeExpr::Scalar(s), actual) if scalar_fits(s, actual) => Ok(()),
+            _ => Err(format!("found {actual}")),
+        }
+    }
+
+    /// Fits every operand of a call; a dimension may be determined by a later operand.
+    ///
+    /// # Errors
+    /// The first operand that does not fit, by name.
+    pub fn unify_all(&mut self, params: &[Param], actual: &[Type]) -> Result<(), Mismatch> {
+        for (p, a) in params.iter().zip(actual) {
+            if let (TypeExpr::Scalar(Scalar::Int), Type::Attr(Attr::Int(d)) | Type::Int(d)) =
+                (&p.ty, a)
+            {
+                self.dims.insert(p.name.as_str().into(), d.clone());
+            }
+        }
+        let mut failed = None;
+        for _ in 0..2 {
+            failed = None;
+            for (p, a) in params.iter().zip(actual) {
+                let absent = *a == Type::Attr(Attr::None) && (p.optional || p.default.is_some());
+                if absent {
+                    continue;
+                }
+                if let Err(why) = self.unify(&p.ty, a) {
+                    failed.get_or_insert(format!("`{}`: {why}", p.name));
+                }
+            }
+        }
+        failed.map_or(Ok(()), Err)
+    }
+
+    fn tensor(&mut self, declared: &TensorExpr, actual: &TensorType) -> Result<(), Mismatch> {
+        self.dtype(&declared.dtype, actual.dtype)?;
+        let extra = actual.shape.len().checked_sub(declared.dims.len());
+        let fits = extra.is_some_and(|n| declared.leading.is_some() || n == 0);
+        let Some(extra) = extra.filter(|_| fits) else {
+            return Err(format!("{actual} has rank {}", actual.shape.len()));
+        };
+        let (leading, dims) = actual.shape.split_at(extra);
+        if let Some(name) = declared.leading.as_deref().filter(|n| !n.is_empty()) {
+            let bound = self.leading.entry(name.to_string()).or_insert_with(|| leading.to_vec());
+            if bound != leading {
+                return Err(format!("{actual} has other leading sizes"));
+            }
+        }
+        let mut failed = None;
+        for (want, found) in declared.dims.iter().zip(dims) {
+            if let Err(why) = self.dim(want, found) {
+                failed.get_or_insert(format!("{actual}: {why}"));
+            }
+        }
+        failed.map_or(Ok(()), Err)
+    }
+
+    fn dtype(&mut self, declared: &DtypeExpr, actual: Dtype) -> Result<(), Mismatch> {
+        match declared {
+            DtypeExpr::Any => Ok(()),
+            DtypeExpr::Is(want) if *want == actual => Ok(()),
+            DtypeExpr::Is(want) => Err(format!("expected {want}, found {actual}")),
+            DtypeExpr::Generic(name) => {
+                let bound = *self.dtypes.entry(name.clone()).or_insert(actual);
+                match bound == actual {
+                    true => Ok(()),
+                    false => Err(format!("`{name}` is {bound}, found {actual}")),
+                }
+            }
+        }
+    }
+
+    fn dim(&mut self, want: &Dim, found: &Dim) -> Result<(), Mismatch> {
+        // Names of the signature and symbols of the graph may coincide: names go first.
+        let free: Vec<Arc<str>> =
+            want.symbols().into_iter().filter(|s| !self.dims.contains_key(s)).collect();
+        match free.as_slice() {
+            [] => {
+                let known = self.dim_value(want);
+                match known == *found {
+                    true => Ok(()),
+                    false => Err(format!("expected {known}, found {found}")),
+                }
+            }
+            [name] => {
+                let value = self
+                    .solve(want, name, found)
+                    .ok_or_else(|| format!("no whole `{name}` makes {want} equal to {found}"))?;
+                self.dims.insert(name.clone(), value);
+                Ok(())
+            }
+            _ => Err(format!("{want} has several unknowns")),
+        }
+    }
+
+    /// Solves `want = found` for `name`, with the other names replaced by what they stand for.
+    fn solve(&self, want: &Dim, name: &str, found: &Dim) -> Option<Dim> {
+        const UNKNOWN: &str = "\u{1}unknown";
+        let known = want.subst(&|s| match s == name {
+            true => Some(Dim::sym(UNKNOWN)),
+            false => self.dims.get(s).cloned(),
+        });
+        known.solve(found, &|s| s != UNKNOWN).map(|(_, value)| value)
+    }
+
+    /// A dimension expression with every bound name replaced.
+    pub fn dim_value(&self, d: &Dim) -> Dim {
+        d.subst(&|s| self.dims.get(s).cloned())
     }
 
     /// A declared type with every name replaced by what it stands for.
-    pub fn apply(&self, _declared: &TypeExpr) -> Result<Type, Mismatch> {
-        Err("not yet".into())
+    ///
+    /// # Errors
+    /// A name that stands for nothing.
+    pub fn apply(&self, declared: &TypeExpr) -> Result<Type, Mismatch> {
+        let (TypeExpr::Tensor(t) | TypeExpr::State(t)) = declared else {
+            return Ok(Type::Unknown);
+        };
+        let dtype = match &t.dtype {
+            DtypeExpr::Is(d) => *d,
+            DtypeExpr::Generic(g) => {
+                *self.dtypes.get(g).ok_or_else(|| format!("`{g}` is not determined"))?
+            }
+            DtypeExpr::Any => return Ok(Type::Unknown),
+        };
+        let mut shape = match t.leading.as_deref() {
+            None => Vec::new(),
+            Some("") => return Ok(Type::Unknown),
+            Some(name) => self
+                .leading
+                .get(name)
+                .cloned()
+                .ok_or_else(|| format!("`{name}..` is not determined"))?,
+        };
+        shape.extend(t.dims.iter().map(|d| self.dim_value(d)));
+        Ok(Type::Tensor(TensorType { dtype, shape }))
+    }
+}
+
+fn scalar_fits(declared: &Scalar, actual: &Type) -> bool {
+    if matches!(declared, Scalar::Int) && matches!(actual, Type::Int(_)) {
+        return true;
+    }
+    let Type::Attr(a) = actual else {
+        return matches!(declared, Scalar::Opaque | Scalar::Ints)
+            && !matches!(actual, Type::Tuple(_));
+    };
+    match declared {
+        Scalar::Int => matches!(a, Attr::Int(_)),
+        Scalar::Float => matches!(a, Attr::Float(_) | Attr::Int(_)),
+        Scalar::Bool => matches!(a, Attr::Bool(_)),
+        Scalar::Dtype => matches!(a, Attr::Dtype(_)),
+        Scalar::Ints => matches!(a, Attr::List(_)),
+        Scalar::Group => matches!(a, Attr::Group(_)),
+        Scalar::Enum(_) => matches!(a, Attr::Str(_)),
+        Scalar::Opaque => true,
     }
 }
 
 /// The result type of a call (a tuple if the op has several results).
-pub fn call(_lib: &Library, _op: OpId, _args: &[Type]) -> Result<Type, Mismatch> {
-    Err("not yet".into())
+///
+/// # Errors
+/// The operands do not fit the op's signature; the text names the operand.
+pub fn call(lib: &Library, op: OpId, args: &[Type]) -> Result<Type, Mismatch> {
+    let decl = lib.op(op);
+    if matches!(decl.meaning, Meaning::Primitive) {
+        return prims::call(&decl.name, args).map_err(|why| format!("{}: {why}", decl.name));
+    }
+    results(&decl.sig, args).map_err(|why| format!("{}: {why}", decl.name))
+}
+
+fn results(sig: &Signature, args: &[Type]) -> Result<Type, Mismatch> {
+    if args.len() != sig.params.len() {
+        return Err(format!("{} operands, {} expected", args.len(), sig.params.len()));
+    }
+    let mut b = Bindings::default();
+    b.unify_all(&sig.params, args)?;
+    for g in &sig.generics {
+        if let Some(d) = b.dtypes.get(&g.name).filter(|d| !g.class.contains(**d)) {
+            return Err(format!("`{}` may not be {d}", g.name));
+        }
+    }
+    let mut out: Vec<Type> = sig
+        .results
+        .iter()
+        .map(|r| r.ty.as_ref().map_or(Ok(Type::Unknown), |t| b.apply(t)))
+        .collect::<Result<_, _>>()?;
+    Ok(if out.len() == 1 { out.remove(0) } else { Type::Tuple(out) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tensor(dtype: DtypeExpr, leading: Option<&str>, dims: &[Dim]) -> TypeExpr {
+        let leading = leading.map(str::to_string);
+        TypeExpr::Tensor(TensorExpr { dtype, leading, dims: dims.to_vec() })
+    }
+
+    fn actual(dtype: Dtype, shape: &[Dim]) -> Type {
+        Type::Tensor(TensorType { dtype, shape: shape.to_vec() })
+    }
+
+    #[test]
+    fn binds_dtypes_leading_and_linear_dims() {
+        let twice = Dim::sym("d").mul(&Dim::int(2));
+        let declared = tensor(DtypeExpr::Generic("T".into()), Some("b"), &[twice]);
+        let mut b = Bindings::default();
+        b.unify(&declared, &actual(Dtype::Bf16, &[Dim::sym("s72"), Dim::int(28672)])).unwrap();
+        assert_eq!(b.dims["d"], Dim::int(14336));
+        assert_eq!(b.leading["b"], [Dim::sym("s72")]);
+        let result = tensor(DtypeExpr::Generic("T".into()), Some("b"), &[Dim::sym("d")]);
+        assert_eq!(b.apply(&result).unwrap().to_string(), "bf16[s72, 14336]");
+        let odd = actual(Dtype::Bf16, &[Dim::sym("s72"), Dim::int(7)]);
+        assert!(Bindings::default().unify(&declared, &odd).is_err());
+    }
+
+    #[test]
+    fn a_name_of_the_signature_is_not_the_graphs_symbol_of_that_name() {
+        let declared = tensor(DtypeExpr::Any, None, &[Dim::sym("d"), Dim::sym("n")]);
+        let mut b = Bindings::default();
+        b.unify(&declared, &actual(Dtype::F32, &[Dim::sym("n"), Dim::int(4)])).unwrap();
+        assert_eq!((&b.dims["d"], &b.dims["n"]), (&Dim::sym("n"), &Dim::int(4)));
+    }
 }

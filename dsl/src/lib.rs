@@ -12,5 +12,6 @@ pub mod infer;
 pub mod library;
 pub mod parse;
 mod recover;
+pub mod prims;
 pub mod source;
 pub mod types;
