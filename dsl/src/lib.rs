@@ -11,7 +11,7 @@ pub mod guard;
 pub mod infer;
 pub mod library;
 pub mod parse;
-mod recover;
 pub mod prims;
+mod recover;
 pub mod source;
 pub mod types;
