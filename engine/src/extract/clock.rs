@@ -52,10 +52,7 @@ impl Clock {
 
     /// A clock that runs out when this one does, or after so many steps more.
     pub fn slice(&self, steps: u64) -> Self {
-        Self {
-            limit: self.limit.min(self.spent.saturating_add(steps)),
-            ..self.clone()
-        }
+        Self { limit: self.limit.min(self.spent.saturating_add(steps)), ..self.clone() }
     }
 
     /// Takes over what a slice has spent.

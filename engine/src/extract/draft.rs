@@ -100,18 +100,15 @@ impl Draft {
 
     /// The live nodes that use each class.
     pub fn users(&self) -> Csr {
-        let pairs = self
-            .live()
-            .flat_map(|n| self.kids[n as usize].iter().map(move |&k| (k, n)));
+        let pairs = self.live().flat_map(|n| self.kids[n as usize].iter().map(move |&k| (k, n)));
         Csr::from_pairs(self.classes(), pairs)
     }
 
     /// Removes nodes that cannot be built or are not reachable from a root.
     pub fn sweep(&mut self) -> bool {
         let buildable = self.buildable();
-        let mut changed = self.drop_where(|draft, n| {
-            draft.kids[n as usize].iter().any(|&k| !buildable[k as usize])
-        });
+        let mut changed = self
+            .drop_where(|draft, n| draft.kids[n as usize].iter().any(|&k| !buildable[k as usize]));
         let reached = self.reached();
         changed |= self.drop_where(|draft, n| !reached[draft.class_of[n as usize] as usize]);
         changed

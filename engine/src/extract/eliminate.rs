@@ -84,9 +84,9 @@ fn solve_once(
     }
     let mut value = vec![0u32; part.classes()];
     for (&var, (scope, step)) in plan.order.iter().zip(&steps).rev() {
-        let at = scope.iter().fold(0usize, |at, &v| {
-            at * domains[v as usize] as usize + value[v as usize] as usize
-        });
+        let at = scope
+            .iter()
+            .fold(0usize, |at, &v| at * domains[v as usize] as usize + value[v as usize] as usize);
         value[var as usize] = u32::from(step.best[at]);
     }
     let choice = (0..part.classes() as u32)
@@ -106,9 +106,10 @@ fn apply(memo: &mut Memo, var: u32, scope: &[u32], factors: &[Factor], domains: 
     let operands: Vec<(TableId, Vec<u32>)> = factors
         .iter()
         .map(|f| {
-            let positions = f.scope.iter().map(|v| {
-                scope.binary_search(v).map_or(scope.len() as u32, |at| at as u32)
-            });
+            let positions = f
+                .scope
+                .iter()
+                .map(|v| scope.binary_search(v).map_or(scope.len() as u32, |at| at as u32));
             (f.table, positions.collect())
         })
         .collect();
@@ -155,10 +156,8 @@ fn neighbours(part: &Part, class: u32) -> BTreeSet<u32> {
 /// 0 where two classes' values go together: what one uses is on in the other, and not both ways.
 fn pair(part: &Part, domains: &[u32], a: u32, b: u32) -> Vec<u64> {
     let uses = |of: u32, other: u32| -> Vec<bool> {
-        let mut uses: Vec<bool> = part
-            .class(of)
-            .map(|n| part.kids.row(n).binary_search(&other).is_ok())
-            .collect();
+        let mut uses: Vec<bool> =
+            part.class(of).map(|n| part.kids.row(n).binary_search(&other).is_ok()).collect();
         uses.resize(domains[of as usize] as usize, false);
         uses
     };
@@ -214,17 +213,15 @@ fn plan(
     work: u64,
 ) -> Result<Plan, TooWide> {
     let count = part.classes();
-    let mut near: Vec<Vec<u32>> = (0..count as u32)
-        .map(|c| neighbours(part, c).into_iter().collect())
-        .collect();
+    let mut near: Vec<Vec<u32>> =
+        (0..count as u32).map(|c| neighbours(part, c).into_iter().collect()).collect();
     for cycle in cycles {
         for &a in cycle {
             near[a as usize] = merged(&near[a as usize], cycle, a);
         }
     }
-    let weigh = |near: &[u32]| -> f64 {
-        near.iter().map(|&v| f64::from(domains[v as usize])).product()
-    };
+    let weigh =
+        |near: &[u32]| -> f64 { near.iter().map(|&v| f64::from(domains[v as usize])).product() };
     let key = |near: &[u32], v: u32| (weigh(near).to_bits(), v);
     let mut queue: BTreeSet<(u64, u32)> =
         (0..count as u32).map(|v| key(&near[v as usize], v)).collect();

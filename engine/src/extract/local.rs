@@ -156,9 +156,9 @@ impl<'a> Local<'a> {
         let floor = moves.iter().map(|&(c, _)| self.position[c as usize]).min().unwrap_or(0);
         let known = self.position.len() as u32;
         let positions = self.position.clone();
-        moves.iter().any(|&(class, _)| {
-            self.reaches_itself(class, floor, |k| positions[k as usize] < known)
-        })
+        moves
+            .iter()
+            .any(|&(class, _)| self.reaches_itself(class, floor, |k| positions[k as usize] < known))
     }
 
     /// Positions of active classes from 0, kids first; others get the number of classes.

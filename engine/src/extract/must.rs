@@ -25,12 +25,7 @@ impl<'a> Must<'a> {
     pub fn new(draft: &Draft, order: &'a Order, users: &Csr) -> Self {
         let live = order.sequence.len();
         let words = ((1 << 19) / live.max(1)).max(16).min(live / BITS + 1);
-        let mut must = Self {
-            order,
-            words,
-            bits: vec![0; words * live],
-            known: vec![false; live],
-        };
+        let mut must = Self { order, words, bits: vec![0; words * live], known: vec![false; live] };
         if !must.iterate(draft, users) {
             must.forget();
         }

@@ -83,7 +83,13 @@ fn search(part: &Part, cutoff: u64, shared: &mut Shared) -> Answer {
 }
 
 /// Solves what is left of a part after reductions and translates the answer.
-fn descend(part: &Part, draft: &Draft, mut best: Answer, cutoff: u64, shared: &mut Shared) -> Answer {
+fn descend(
+    part: &Part,
+    draft: &Draft,
+    mut best: Answer,
+    cutoff: u64,
+    shared: &mut Shared,
+) -> Answer {
     let parts = split(draft);
     let mut bound = draft.paid;
     let mut picked = vec![NONE; part.classes()];

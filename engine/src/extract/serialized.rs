@@ -59,10 +59,9 @@ impl fmt::Display for SerializedError {
             Self::DanglingChild { node, child } => {
                 write!(f, "node `{node}` has the child `{child}`, which the file does not define")
             }
-            Self::NoRoots => write!(
-                f,
-                "`root_eclasses` is missing or empty: name at least one class to extract"
-            ),
+            Self::NoRoots => {
+                write!(f, "`root_eclasses` is missing or empty: name at least one class to extract")
+            }
             Self::EmptyRoot { class } => {
                 write!(f, "the root class `{class}` has no node in this file")
             }
@@ -159,7 +158,8 @@ impl Serialized {
 
     /// Solves the problem; errors name classes as the file does.
     pub fn solve(&self, limits: &super::Limits) -> Result<Solution, SerializedError> {
-        super::solve(&self.problem, limits).map_err(|e| name(e, &self.class_names, &self.node_names))
+        super::solve(&self.problem, limits)
+            .map_err(|e| name(e, &self.class_names, &self.node_names))
     }
 
     /// The chosen nodes as `(class, node, op)`, in class order.

@@ -98,7 +98,9 @@ impl Memo {
         let size: usize = dims.iter().map(|&d| d as usize).product();
         let mut cursors: Vec<Cursor> = operands
             .iter()
-            .map(|(table, positions)| Cursor::new(&self.tables[*table as usize], positions, own, dims))
+            .map(|(table, positions)| {
+                Cursor::new(&self.tables[*table as usize], positions, own, dims)
+            })
             .collect();
         let mut message = Vec::with_capacity(size);
         let mut best = Vec::with_capacity(size);
