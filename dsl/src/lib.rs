@@ -13,5 +13,6 @@ pub mod library;
 pub mod parse;
 pub mod prims;
 mod recover;
+pub mod render;
 pub mod source;
 pub mod types;

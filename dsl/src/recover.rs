@@ -148,6 +148,8 @@ pub(crate) fn explain(input: &Input<'_>, piece: &Piece) -> Vec<Diagnostic> {
     let mut errors = match word {
         "op" | "rewrite" | "fusion" => body_errors(input, piece, keyword, Rule::only_stmt),
         "family" | "variant" => body_errors(input, piece, keyword, Rule::only_member),
+        "bind" => torch_errors(input, piece, keyword),
+        "test" => test_errors(input, piece, keyword),
         _ => Vec::new(),
     };
     if errors.is_empty() {
@@ -175,7 +177,8 @@ fn unknown_item(input: &Input<'_>, keyword: usize) -> Diagnostic {
     let (word, span) = (input.token(keyword), input.span(t.start, t.end));
     let error = Diagnostic::new(Code::Syntax, span, format!("expected an item, found `{word}`"))
         .label("not a keyword");
-    match closest(word, ITEMS) {
+    let clauses = ["where", "kernel", "cost"];
+    match closest(word, ITEMS.into_iter().chain(clauses)) {
         Some(c) => error.help_edit(format!("did you mean `{c}`?"), span, c),
         None => error.note(format!("an item starts with one of {}", listed(&ITEMS))),
     }
@@ -205,6 +208,32 @@ fn body_errors(input: &Input<'_>, piece: &Piece, keyword: usize, each: Rule) -> 
         errors.extend(syntax_error(input, tail));
     }
     errors
+}
+
+/// Errors in the `torch` lines of a bind.
+fn torch_errors(input: &Input<'_>, piece: &Piece, keyword: usize) -> Vec<Diagnostic> {
+    let heads: Vec<usize> = (keyword..piece.last)
+        .filter(|&i| input.token(i) == "torch" && input.tokens.tokens[i].first)
+        .chain([piece.last])
+        .collect();
+    let part = |w: &[usize]| Part { rule: Rule::only_torch, first: w[0], last: w[1] };
+    heads.windows(2).filter_map(|w| syntax_error(input, part(w))).collect()
+}
+
+/// Errors in the statements of a test's graph.
+fn test_errors(input: &Input<'_>, piece: &Piece, keyword: usize) -> Vec<Diagnostic> {
+    let Some(graph) = (keyword..piece.last).find(|&i| input.token(i) == "graph") else {
+        return Vec::new();
+    };
+    let Some(open) = (graph..piece.last).find(|&i| input.token(i) == "{") else {
+        return Vec::new();
+    };
+    let (close, _) = body_end(input, open, piece.last);
+    lines(input, open + 1, close, Rule::only_stmt)
+        .into_iter()
+        .filter(|part| input.token(part.first) != "return")
+        .filter_map(|part| syntax_error(input, part))
+        .collect()
 }
 
 /// The token that ends the braces opened at `open`, and whether it is a `}`.
