@@ -180,12 +180,7 @@ fn found(input: &Input<'_>, part: Part, expected: &Expected, in_line: bool) -> F
             Kind::Number => "unexpected number",
             _ => "unexpected",
         };
-        return Found {
-            span: input.span(t.start, t.end),
-            what: format!("`{text}`"),
-            text,
-            label,
-        };
+        return Found { span: input.span(t.start, t.end), what: format!("`{text}`"), text, label };
     }
     // Noticed on a later line, but missing at the end of this one.
     let end = tokens[i - 1].end;
@@ -300,7 +295,8 @@ fn lexical(input: &Input<'_>, part: Part) -> Option<Diagnostic> {
                 return Some(error.help_edit("make it a comment", slashes, "//"));
             }
             Kind::ModuleDoc if i > 0 && tokens[i - 1].kind != Kind::ModuleDoc => {
-                let error = Diagnostic::new(Code::StrayDoc, span, "this doc comment is out of place");
+                let error =
+                    Diagnostic::new(Code::StrayDoc, span, "this doc comment is out of place");
                 return Some(error.note("`//!` documents the file and stands at its top"));
             }
             _ => {}

@@ -63,7 +63,8 @@ fn entry<'a>(d: &'a Diagnostic, sources: &'a SourceMap) -> Entry<'a> {
         primary: l.primary,
         text: &l.text,
     };
-    let edit = |e: &'a crate::diagnostic::Edit| Edit { place: place(e.span, sources), new: &e.text };
+    let edit =
+        |e: &'a crate::diagnostic::Edit| Edit { place: place(e.span, sources), new: &e.text };
     let help = |h: &'a crate::diagnostic::Help| Help {
         text: &h.text,
         edits: h.edit.iter().map(edit).collect(),

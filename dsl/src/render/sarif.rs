@@ -50,11 +50,8 @@ fn result(d: &Diagnostic, rules: &[Code], sources: &SourceMap) -> Value {
     if !related.is_empty() {
         result["relatedLocations"] = json!(related);
     }
-    let fixes: Vec<Value> = d
-        .help
-        .iter()
-        .filter_map(|h| h.edit.as_ref().map(|e| fix(&h.text, e, sources)))
-        .collect();
+    let fixes: Vec<Value> =
+        d.help.iter().filter_map(|h| h.edit.as_ref().map(|e| fix(&h.text, e, sources))).collect();
     if !fixes.is_empty() {
         result["fixes"] = json!(fixes);
     }
@@ -64,7 +61,9 @@ fn result(d: &Diagnostic, rules: &[Code], sources: &SourceMap) -> Value {
 /// SARIF has one text: the message, what is at the place, the facts and the ways out.
 fn message(d: &Diagnostic) -> String {
     let mut lines = vec![d.message.clone()];
-    lines.extend(d.labels.iter().filter(|l| l.primary && !l.text.is_empty()).map(|l| l.text.clone()));
+    lines.extend(
+        d.labels.iter().filter(|l| l.primary && !l.text.is_empty()).map(|l| l.text.clone()),
+    );
     lines.extend(d.notes.iter().map(|n| format!("note: {n}")));
     lines.extend(d.help.iter().map(|h| format!("help: {}", h.text)));
     lines.join("\n")
