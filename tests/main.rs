@@ -1,1 +1,4 @@
+//! The whole pipeline, from text and JSON to text.
 
+mod support;
+mod tidy;
