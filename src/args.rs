@@ -23,7 +23,14 @@ pub struct Cli {
 #[derive(Args, Clone, Debug)]
 pub struct Global {
     /// Form of diagnostics and listings
-    #[arg(long, global = true, value_enum, default_value_t, env = "FUSEC_FORMAT", hide_env_values = true)]
+    #[arg(
+        long,
+        global = true,
+        value_enum,
+        default_value_t,
+        env = "FUSEC_FORMAT",
+        hide_env_values = true
+    )]
     #[arg(value_name = "FORM", help_heading = "Global options")]
     pub format: Format,
     /// When to use colour; NO_COLOR and FORCE_COLOR are obeyed

@@ -185,7 +185,9 @@ impl Keys {
             }
         }
         if let Some((group, size)) = self.groups.iter().find(|(_, size)| **size < 1) {
-            bail!("`{size}` is not a number of ranks (1 or more)\n--> {path}: [groups] \"{group}\"");
+            bail!(
+                "`{size}` is not a number of ranks (1 or more)\n--> {path}: [groups] \"{group}\""
+            );
         }
         if self.limits.seconds.is_some_and(|s| !(s > 0.0 && s < 1e9)) {
             bail!("`seconds` is a time: above 0\n--> {path}: [limits]");

@@ -55,7 +55,9 @@ pub fn fuse_files(paths: &[PathBuf]) -> Result<Vec<PathBuf>> {
         if below.is_empty() {
             bail!("no .fuse file below {}", path.display());
         }
-        all.extend(below.into_iter().map(|(p, _)| p).filter(|p| !all.contains(p)).collect::<Vec<_>>());
+        all.extend(
+            below.into_iter().map(|(p, _)| p).filter(|p| !all.contains(p)).collect::<Vec<_>>(),
+        );
     }
     Ok(all)
 }

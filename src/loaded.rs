@@ -49,12 +49,8 @@ impl Loaded {
 
     /// Shows errors as talk, for commands whose data is something else. True if there were any.
     pub fn say_errors(&self, ui: &Ui) -> Result<bool> {
-        let errors: Vec<Diagnostic> = self
-            .diagnostics
-            .iter()
-            .filter(|d| d.severity() == Severity::Error)
-            .cloned()
-            .collect();
+        let errors: Vec<Diagnostic> =
+            self.diagnostics.iter().filter(|d| d.severity() == Severity::Error).cloned().collect();
         let color = ui.colors(&std::io::stderr());
         let text = crate::diagnostics::render(&self.sources, &errors, ui.format, color);
         if !errors.is_empty() {

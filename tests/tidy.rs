@@ -74,7 +74,12 @@ fn nothing_is_left_undone_or_switched_off() {
 
 #[test]
 fn no_file_knows_the_machine_it_was_written_on() {
-    let words = [concat!("/wo", "rk/"), concat!("/ro", "ot/"), concat!("/ho", "me/"), concat!("../", "shared")];
+    let words = [
+        concat!("/wo", "rk/"),
+        concat!("/ro", "ot/"),
+        concat!("/ho", "me/"),
+        concat!("../", "shared"),
+    ];
     for (path, text) in texts() {
         for word in words {
             assert!(!text.contains(word), "{path} has {word}");

@@ -62,10 +62,22 @@ fn error_page(name: &str) -> Option<&'static str> {
 fn named<'a>(lib: &'a Library, name: &str) -> Vec<Item<'a>> {
     let mut found = Vec::new();
     for p in lib.passes.iter().filter(|p| p.name == name) {
-        found.push(Item { kind: "pass", name: p.name.clone(), doc: &p.doc, span: p.span, pass: None });
+        found.push(Item {
+            kind: "pass",
+            name: p.name.clone(),
+            doc: &p.doc,
+            span: p.span,
+            pass: None,
+        });
     }
     for o in lib.ops.iter().filter(|o| o.name == name) {
-        found.push(Item { kind: "op", name: o.name.clone(), doc: &o.doc, span: o.span, pass: None });
+        found.push(Item {
+            kind: "op",
+            name: o.name.clone(),
+            doc: &o.doc,
+            span: o.span,
+            pass: None,
+        });
     }
     for r in lib.rewrites.iter().filter(|r| base(&r.name) == base(name)) {
         let pass = r.pass.as_deref();

@@ -96,7 +96,8 @@ fn refusals(out: &mut String, list: &[&FusionReport]) {
                 Verdict::Undecided => ", undecided",
             };
             let seen = if r.seen.is_empty() { String::new() } else { format!(": {}", r.seen) };
-            let what = format!("{} {WARN}`{}`{WARN:#}{verdict}{seen}", count(r.count, "site"), r.guard);
+            let what =
+                format!("{} {WARN}`{}`{WARN:#}{verdict}{seen}", count(r.count, "site"), r.guard);
             rows.push((f.name.as_str(), what));
         }
     }
