@@ -101,6 +101,11 @@ impl Dim {
         }
     }
 
+    /// Its terms: each a product of atoms with their powers, and a coefficient. No terms is 0.
+    pub fn terms(&self) -> impl Iterator<Item = (&[(Atom, u32)], i128)> {
+        self.0.iter().map(|(m, c)| (m.as_slice(), *c))
+    }
+
     /// Sum.
     pub fn add(&self, other: &Dim) -> Dim {
         Dim::from_terms(self.0.iter().chain(other.0.iter()).map(|(m, c)| (m.clone(), *c)))
