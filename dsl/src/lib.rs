@@ -7,6 +7,7 @@ pub mod ast;
 pub mod diagnostic;
 pub mod dim;
 pub mod dtype;
+pub mod format;
 pub mod guard;
 pub mod infer;
 pub mod library;

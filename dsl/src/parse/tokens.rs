@@ -57,10 +57,6 @@ impl Tokens {
         n.checked_sub(1).map_or(floor, |i| self.tokens[i].end).max(floor)
     }
 
-    /// Index of the first token that starts at or after `pos`.
-    pub fn at_or_after(&self, pos: usize) -> usize {
-        self.tokens.partition_point(|t| t.start < pos)
-    }
 }
 
 /// Operators of more than one character, longest first.
