@@ -161,7 +161,9 @@ impl Flat {
             ExprKind::Any => "_".into(),
             ExprKind::Rest => "..".into(),
             ExprKind::Optional(of) => format!("{}?", self.expr(of)),
-            ExprKind::Call { callee, args } => format!("{}({})", self.expr(callee), self.args(args)),
+            ExprKind::Call { callee, args } => {
+                format!("{}({})", self.expr(callee), self.args(args))
+            }
             ExprKind::Field { of, name } => format!("{}.{}", self.expr(of), name.text),
             ExprKind::List(all) => format!("[{}]", self.all(all)),
             ExprKind::Set(all) => format!("{{{}}}", self.all(all)),
@@ -174,9 +176,7 @@ impl Flat {
                 let between = operator(*op, left, right, self.dims);
                 format!("{}{between}{}", self.expr(left), self.expr(right))
             }
-            ExprKind::Alt(all) => {
-                all.iter().map(|e| self.expr(e)).collect::<Vec<_>>().join(" | ")
-            }
+            ExprKind::Alt(all) => all.iter().map(|e| self.expr(e)).collect::<Vec<_>>().join(" | "),
         }
     }
 

@@ -88,7 +88,14 @@ impl Printer<'_> {
 
     /// Keyword, name, generics, parameters, results, markers, and `where`; then, with a body, the
     /// line up to where `{` goes.
-    fn head(&mut self, keyword: &str, name: &Name, sig: &Signature, markers: &[Marker], body: bool) {
+    fn head(
+        &mut self,
+        keyword: &str,
+        name: &Name,
+        sig: &Signature,
+        markers: &[Marker],
+        body: bool,
+    ) {
         self.push(&format!("{keyword} {}{}", name.text, flat::generics(&sig.generics)));
         let tail = format!("{}{}", flat::results(&sig.results), flat::markers(markers));
         let brace = if body && sig.guards.is_empty() { 2 } else { 0 };
@@ -256,7 +263,9 @@ impl Printer<'_> {
         self.push("{\n");
         self.fresh = true;
         match (r.lhs.stmts.split_last(), &r.rhs.stmts[..]) {
-            (Some((last, above)), [right]) if last.targets.is_empty() && right.targets.is_empty() => {
+            (Some((last, above)), [right])
+                if last.targets.is_empty() && right.targets.is_empty() =>
+            {
                 self.stmts(above, 4);
                 self.sides(r, last, right);
             }
@@ -331,9 +340,8 @@ impl Printer<'_> {
 
     /// All tunables on one line if they fit, else a line each.
     fn tune(&mut self, all: &[Tune], above: Span) {
-        let item = |t: &Tune| {
-            format!("{} in {{{}}}", t.name.text, flat::join(&t.values, flat::expr))
-        };
+        let item =
+            |t: &Tune| format!("{} in {{{}}}", t.name.text, flat::join(&t.values, flat::expr));
         let (Some(first), Some(last)) = (all.first(), all.last()) else { return };
         let joined = flat::join(all, item);
         self.after(above);

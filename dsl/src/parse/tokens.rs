@@ -56,7 +56,6 @@ impl Tokens {
         let n = self.tokens.partition_point(|t| t.end <= pos);
         n.checked_sub(1).map_or(floor, |i| self.tokens[i].end).max(floor)
     }
-
 }
 
 /// Operators of more than one character, longest first.
