@@ -15,5 +15,6 @@ pub mod parse;
 pub mod prims;
 mod recover;
 pub mod render;
+pub mod resolve;
 pub mod source;
 pub mod types;

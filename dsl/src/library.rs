@@ -119,7 +119,7 @@ pub struct ResultDecl {
 }
 
 /// A declared type.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum TypeExpr {
     /// `T[s.., n, 2*d]`.
     Tensor(TensorExpr),
@@ -134,7 +134,7 @@ pub enum TypeExpr {
 }
 
 /// A declared tensor type.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct TensorExpr {
     /// Element type.
     pub dtype: DtypeExpr,
