@@ -101,11 +101,11 @@ impl Dim {
         }
     }
 
-<<<<<<< HEAD
     /// Its terms: each a product of atoms with their powers, and a coefficient. No terms is 0.
     pub fn terms(&self) -> impl Iterator<Item = (&[(Atom, u32)], i128)> {
         self.0.iter().map(|(m, c)| (m.as_slice(), *c))
-=======
+    }
+
     /// The symbol and the divisor, if it is exactly `symbol % divisor`.
     pub fn as_remainder(&self) -> Option<(Arc<str>, Dim)> {
         let (m, c) = self.0.iter().next()?;
@@ -113,7 +113,6 @@ impl Dim {
             ([(Atom::Mod(x, by), 1)], 1, 1) => Some((x.as_sym()?.into(), by.clone())),
             _ => None,
         }
->>>>>>> 12d4069 (Resolution: names, families, bodies, guards, binds and tests into a typed Library)
     }
 
     /// Sum.
