@@ -12,8 +12,17 @@ pub struct HostKernel {
     run: libloading::Library,
 }
 
-const OPTIONS: &[&str] =
-    &["-x", "c++", "-std=c++17", "-O1", "-ffp-contract=off", "-fPIC", "-shared", "-w", "-DFUSEC_HOST"];
+const OPTIONS: &[&str] = &[
+    "-x",
+    "c++",
+    "-std=c++17",
+    "-O1",
+    "-ffp-contract=off",
+    "-fPIC",
+    "-shared",
+    "-w",
+    "-DFUSEC_HOST",
+];
 
 impl HostKernel {
     /// Compiles a kernel for blocks of `threads` with the system's C++ compiler.
@@ -79,7 +88,9 @@ fn compile(compiler: &str, text: &str, dir: &Path, library: &Path) -> Result<()>
     let result = Command::new(compiler).args(OPTIONS).arg(&input).arg("-o").arg(&output).output();
     let _ = std::fs::remove_file(&input);
     let done = result.map_err(|e| {
-        Error::new(format!("the C++ compiler `{compiler}` does not run ({e}): install g++ or set CXX"))
+        Error::new(format!(
+            "the C++ compiler `{compiler}` does not run ({e}): install g++ or set CXX"
+        ))
     })?;
     if !done.status.success() {
         let log = String::from_utf8_lossy(&done.stderr).into_owned();

@@ -5,13 +5,13 @@
 //! ```
 
 pub mod abi;
+pub mod cuda;
 pub mod emit;
 pub mod error;
+pub mod host;
 pub mod ir;
 pub mod lower;
 pub mod plan;
-pub mod cuda;
-pub mod host;
 
 #[cfg(test)]
 mod scratch;

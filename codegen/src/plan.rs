@@ -220,7 +220,12 @@ fn vector(ir: &KernelIr, groups: &BTreeSet<usize>) -> usize {
 }
 
 /// Threads a row, vectors a thread, and parts a row.
-fn share(vectors: usize, lanes: usize, whole: bool, ask: Option<usize>) -> Result<(usize, usize, usize)> {
+fn share(
+    vectors: usize,
+    lanes: usize,
+    whole: bool,
+    ask: Option<usize>,
+) -> Result<(usize, usize, usize)> {
     let few = |n: usize| if n > 32 { n.next_multiple_of(32) } else { n.next_power_of_two() };
     let tpr = match ask {
         Some(t) => t,
@@ -229,7 +234,9 @@ fn share(vectors: usize, lanes: usize, whole: bool, ask: Option<usize>) -> Resul
     }
     .max(lanes);
     if tpr > 1024 || (tpr > 32 && tpr % 32 != 0) || (tpr <= 32 && !tpr.is_power_of_two()) {
-        return Err(Error::new(format!("{tpr} threads a row: use a power of two, or a multiple of 32 up to 1024")));
+        return Err(Error::new(format!(
+            "{tpr} threads a row: use a power of two, or a multiple of 32 up to 1024"
+        )));
     }
     let items = vectors.div_ceil(tpr);
     match whole {

@@ -5,19 +5,48 @@ use fusec_dsl::dtype::Dtype;
 use fusec_dsl::library::*;
 use fusec_dsl::source::{SourceMap, Span};
 
-pub struct K { pub b: Builder }
-impl K {
-    pub fn c(&mut self, name: &str, args: &[Value]) -> Value { prim::lower(&mut self.b, name, args, Span::default()).unwrap() }
-    pub fn t(v: &Value) -> Tensor { match v { Value::Tensor(t) => *t, _ => panic!() } }
+pub struct K {
+    pub b: Builder,
 }
-pub fn f(v: f64) -> Value { Value::Attr(Attr::float(v)) }
-pub fn i(v: i64) -> Value { Value::Attr(Attr::int(v)) }
-pub fn d(v: Dtype) -> Value { Value::Attr(Attr::Dtype(v)) }
-pub fn none() -> Value { Value::Attr(Attr::None) }
-pub fn yes() -> Value { Value::Attr(Attr::Bool(true)) }
+impl K {
+    pub fn c(&mut self, name: &str, args: &[Value]) -> Value {
+        prim::lower(&mut self.b, name, args, Span::default()).unwrap()
+    }
+    pub fn t(v: &Value) -> Tensor {
+        match v {
+            Value::Tensor(t) => *t,
+            _ => panic!(),
+        }
+    }
+}
+pub fn f(v: f64) -> Value {
+    Value::Attr(Attr::float(v))
+}
+pub fn i(v: i64) -> Value {
+    Value::Attr(Attr::int(v))
+}
+pub fn d(v: Dtype) -> Value {
+    Value::Attr(Attr::Dtype(v))
+}
+pub fn none() -> Value {
+    Value::Attr(Attr::None)
+}
+pub fn yes() -> Value {
+    Value::Attr(Attr::Bool(true))
+}
 
 fn fusion(name: &str) -> Fusion {
-    Fusion { name: name.into(), members: vec![], variants: vec![], doc: String::new(), span: Span::default(), pass: None, sig: Signature::default(), body: Body::default(), kernel: Kernel::Auto }
+    Fusion {
+        name: name.into(),
+        members: vec![],
+        variants: vec![],
+        doc: String::new(),
+        span: Span::default(),
+        pass: None,
+        sig: Signature::default(),
+        body: Body::default(),
+        kernel: Kernel::Auto,
+    }
 }
 
 pub fn add_rms_token(cols: usize) -> KernelIr {
@@ -46,18 +75,19 @@ pub fn add_rms_token(cols: usize) -> KernelIr {
     let q = k.c("clamp", &[q, f(-448.0), f(448.0)]);
     let q = k.c("cast", &[q, d(Dtype::F8E4M3)]);
     let out = |n: &str, v: &Value, sink| Output { name: n.into(), value: K::t(v).id, sink };
-    let outs = vec![out("q", &q, Sink::Rows), out("scales", &sc, Sink::PerRow), out("h", &h, Sink::Rows)];
+    let outs =
+        vec![out("q", &q, Sink::Rows), out("scales", &sc, Sink::PerRow), out("h", &h, Sink::Rows)];
     k.b.finish(&fusion("add_rms_norm_quant[quant_fp8_token]"), outs).unwrap()
 }
 
 pub fn silu_nvfp4(cols: usize) -> KernelIr {
     let mut k = K { b: Builder::default() };
     let s = Span::default();
-    let x = Value::Tensor(k.b.input("x", Dtype::Bf16, InputRole::Rows(2*cols), 2*cols, s));
+    let x = Value::Tensor(k.b.input("x", Dtype::Bf16, InputRole::Rows(2 * cols), 2 * cols, s));
     let gs = Value::Tensor(k.b.input("gs", Dtype::F32, InputRole::Scalar, 1, s));
     let n = cols as i64;
     let gate = k.c("slice", &[x.clone(), i(-1), i(0), i(n), i(1)]);
-    let up = k.c("slice", &[x, i(-1), i(n), i(2*n), i(1)]);
+    let up = k.c("slice", &[x, i(-1), i(n), i(2 * n), i(1)]);
     let h = k.c("cast", &[gate, d(Dtype::F32)]);
     let e = k.c("neg", &[h.clone()]);
     let e = k.c("exp", &[e]);
@@ -101,6 +131,9 @@ fn look() {
             }
         }
         let g = plan.geometry;
-        match crate::host::HostKernel::build(&src, g.threads_per_row * g.rows_per_block) { Ok(_) => eprintln!("host ok"), Err(e) => eprintln!("{e}") }
+        match crate::host::HostKernel::build(&src, g.threads_per_row * g.rows_per_block) {
+            Ok(_) => eprintln!("host ok"),
+            Err(e) => eprintln!("{e}"),
+        }
     }
 }

@@ -13,7 +13,9 @@ pub const HOW_TO_GET_NVRTC: &str = "run `pip install nvidia-cuda-nvrtc` (no GPU 
 pub fn nvrtc() -> Result<&'static Path> {
     static FOUND: OnceLock<Option<PathBuf>> = OnceLock::new();
     let found = FOUND.get_or_init(|| folders().iter().find_map(|dir| newest(dir, "libnvrtc.so")));
-    found.as_deref().ok_or_else(|| Error::new(format!("NVRTC is not installed: {HOW_TO_GET_NVRTC}")))
+    found
+        .as_deref()
+        .ok_or_else(|| Error::new(format!("NVRTC is not installed: {HOW_TO_GET_NVRTC}")))
 }
 
 /// Folders to look in, best first.
@@ -31,7 +33,12 @@ fn folders() -> Vec<PathBuf> {
     if let Some(paths) = std::env::var_os("LD_LIBRARY_PATH") {
         out.extend(std::env::split_paths(&paths));
     }
-    for dir in ["/usr/local/nvidia/lib64", "/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib64"] {
+    for dir in [
+        "/usr/local/nvidia/lib64",
+        "/usr/lib/x86_64-linux-gnu",
+        "/usr/lib/aarch64-linux-gnu",
+        "/usr/lib64",
+    ] {
         out.push(dir.into());
     }
     out.extend(python_packages().iter().flat_map(|r| inside(r)));

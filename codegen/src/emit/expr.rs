@@ -39,7 +39,12 @@ pub fn expression(ir: &KernelIr, names: &Names, node: &Node) -> String {
         Op::Unary(f) => format!("op::{}({})", f.name(), arg(0)),
         Op::Binary(f) => match f.symbol() {
             Some(symbol) => format!("{} {symbol} {}", arg(0), arg(1)),
-            None => format!("op::{}({}, {})", if f == Binary::Min { "min" } else { "max" }, arg(0), arg(1)),
+            None => format!(
+                "op::{}({}, {})",
+                if f == Binary::Min { "min" } else { "max" },
+                arg(0),
+                arg(1)
+            ),
         },
         Op::Select => format!("select({}, {}, {})", arg(0), arg(1), arg(2)),
         Op::Cast if node.dtype == Dtype::F32 => format!("to_f32({})", arg(0)),

@@ -205,7 +205,10 @@ impl Writer<'_> {
         text.line("}");
         for phase in 0..self.plan.phases {
             for (i, (_, n)) in self.row_reductions(phase).iter().enumerate() {
-                text.line(&format!("static FS_DEVICE {} reduction(Int<{phase}>, Int<{i}>) {{ return {{}}; }}", merge_of(n)));
+                text.line(&format!(
+                    "static FS_DEVICE {} reduction(Int<{phase}>, Int<{i}>) {{ return {{}}; }}",
+                    merge_of(n)
+                ));
             }
         }
     }
@@ -251,7 +254,8 @@ impl Writer<'_> {
                 continue;
             }
             let value = reference(self.ir, self.names, output.value);
-            let value = if output.sink == Sink::Swizzled128x4 { format!("{value}.bits") } else { value };
+            let value =
+                if output.sink == Sink::Swizzled128x4 { format!("{value}.bits") } else { value };
             let lanes = g / self.plan.geometry.vec;
             text.line(&format!(
                 "if (at.active && at.vec % {lanes} == 0) a.{name}.store(at.row, at.vec / {lanes}, {value});"
@@ -264,7 +268,8 @@ impl Writer<'_> {
         let groups: Vec<(Id, &Node)> = self
             .nodes()
             .filter(|(id, n)| {
-                matches!((n.op, n.space), (Op::Reduce(_), Space::Group(_))) && self.plan.step[*id] == step
+                matches!((n.op, n.space), (Op::Reduce(_), Space::Group(_)))
+                    && self.plan.step[*id] == step
             })
             .collect();
         let stores = self.stores(step);
@@ -272,7 +277,11 @@ impl Writer<'_> {
             return;
         }
         for (id, n) in &groups {
-            text.line(&format!("f32x2 of_{} = both({}::nothing());", self.names.values[*id], merge_of(n)));
+            text.line(&format!(
+                "f32x2 of_{} = both({}::nothing());",
+                self.names.values[*id],
+                merge_of(n)
+            ));
         }
         for (_, name, ty) in stores.iter().filter(|(id, ..)| self.place(*id).is_none()) {
             text.line(&format!("Vec<{ty}, VEC> to_{name};"));
@@ -329,7 +338,10 @@ impl Writer<'_> {
                 continue;
             }
             let name = &self.names.values[id];
-            text.from(n.span, &format!("const auto {name} = {};", expression(self.ir, self.names, n)));
+            text.from(
+                n.span,
+                &format!("const auto {name} = {};", expression(self.ir, self.names, n)),
+            );
             known.push(id);
             if self.plan.kept.contains(&id) {
                 text.line(&format!("v.{name}.set(j, {name});"));
@@ -423,7 +435,9 @@ impl Writer<'_> {
         text.line("static FS_DEVICE void pad(const Args& a, i64 at_row, int lane) {");
         for (name, groups) in tiled {
             text.line("if (at_row < padded_rows(a)) {");
-            text.line(&format!("a.{name}.clear(at_row, at_row < a.rows ? {groups} : 0, lane, TPR);"));
+            text.line(&format!(
+                "a.{name}.clear(at_row, at_row < a.rows ? {groups} : 0, lane, TPR);"
+            ));
             text.line("}");
         }
         text.line("}");
@@ -436,4 +450,3 @@ fn merge_of(n: &Node) -> &'static str {
         _ => "Sum",
     }
 }
-

@@ -62,7 +62,14 @@ impl Builder {
     }
 
     /// A node, or the one that is already there.
-    pub fn push(&mut self, op: Op, args: &[Id], dtype: Dtype, shape: (Space, usize), span: Span) -> Tensor {
+    pub fn push(
+        &mut self,
+        op: Op,
+        args: &[Id],
+        dtype: Dtype,
+        shape: (Space, usize),
+        span: Span,
+    ) -> Tensor {
         let (space, cols) = shape;
         let same = self.known.entry((op, args.to_vec(), dtype, space)).or_default();
         if let Some((_, id)) = same.iter().find(|(c, _)| *c == cols) {
@@ -75,7 +82,14 @@ impl Builder {
         Tensor { id, cols }
     }
 
-    pub fn input(&mut self, name: &str, dtype: Dtype, role: InputRole, cols: usize, span: Span) -> Tensor {
+    pub fn input(
+        &mut self,
+        name: &str,
+        dtype: Dtype,
+        role: InputRole,
+        cols: usize,
+        span: Span,
+    ) -> Tensor {
         self.inputs.push(Input { name: name.to_string(), dtype, role });
         let space = if role == InputRole::Scalar { Space::Uniform } else { Space::Element };
         let load = Op::Load { input: self.inputs.len() - 1, first: 0 };
@@ -118,15 +132,26 @@ impl Builder {
                 continue;
             }
             self.nodes[id].args.iter().for_each(|a| live[*a] = true);
-            if self.nodes[id].space == Space::Element && *length.get_or_insert(cols[id]) != cols[id] {
-                let message = format!("rows of {} and of {} elements in one kernel", length.unwrap_or(0), cols[id]);
+            if self.nodes[id].space == Space::Element && *length.get_or_insert(cols[id]) != cols[id]
+            {
+                let message = format!(
+                    "rows of {} and of {} elements in one kernel",
+                    length.unwrap_or(0),
+                    cols[id]
+                );
                 return Err(Error::at(self.nodes[id].span, message));
             }
         }
         let Some(cols) = length else {
             return Err(Error::at(fusion.span, "nothing here has a value an element"));
         };
-        let mut ir = KernelIr { fusion: fusion.instance(), cols, inputs: self.inputs, nodes: self.nodes, outputs };
+        let mut ir = KernelIr {
+            fusion: fusion.instance(),
+            cols,
+            inputs: self.inputs,
+            nodes: self.nodes,
+            outputs,
+        };
         ir.drop_dead();
         Ok(ir)
     }

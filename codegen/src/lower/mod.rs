@@ -74,7 +74,13 @@ impl Lowering<'_> {
         Ok(scope)
     }
 
-    fn input(&mut self, sig: &Signature, at: usize, t: &TensorExpr, scope: &Scope) -> Result<Value> {
+    fn input(
+        &mut self,
+        sig: &Signature,
+        at: usize,
+        t: &TensorExpr,
+        scope: &Scope,
+    ) -> Result<Value> {
         let param = &sig.params[at];
         let dtype = match &t.dtype {
             DtypeExpr::Is(d) => *d,
@@ -116,7 +122,9 @@ impl Lowering<'_> {
                 BodyKind::Dim(d) => Value::Attr(Attr::Int(self.subst(d, scope))),
                 BodyKind::Generic(g) => match scope.dtypes.get(g) {
                     Some(d) => Value::Attr(Attr::Dtype(*d)),
-                    None => return Err(Error::at(node.span, format!("the dtype {g} is not given"))),
+                    None => {
+                        return Err(Error::at(node.span, format!("the dtype {g} is not given")));
+                    }
                 },
                 BodyKind::Call { op, args } => {
                     let args = args.iter().map(|a| values[*a].clone()).collect();
@@ -130,7 +138,10 @@ impl Lowering<'_> {
                     Value::Tuple(items.iter().map(|i| values[*i].clone()).collect())
                 }
                 BodyKind::Alt(_) | BodyKind::Any => {
-                    return Err(Error::at(node.span, "`|` and `_` are patterns: no kernel computes them"));
+                    return Err(Error::at(
+                        node.span,
+                        "`|` and `_` are patterns: no kernel computes them",
+                    ));
                 }
             };
             if let (Value::Tensor(t), Some(name)) = (&value, &node.name) {
@@ -150,7 +161,8 @@ impl Lowering<'_> {
         let op = lib.op(id);
         match &op.meaning {
             _ if op.collective => {
-                let message = format!("no template computes `{}` yet: it needs other ranks", op.name);
+                let message =
+                    format!("no template computes `{}` yet: it needs other ranks", op.name);
                 Err(Error::at(span, message))
             }
             Meaning::Primitive => prim::lower(&mut self.build, &op.name, &args, span),
@@ -188,7 +200,13 @@ impl Lowering<'_> {
         Ok(scope)
     }
 
-    fn bind_cols(&self, t: &TensorExpr, actual: &Tensor, scope: &mut Scope, span: Span) -> Result<()> {
+    fn bind_cols(
+        &self,
+        t: &TensorExpr,
+        actual: &Tensor,
+        scope: &mut Scope,
+        span: Span,
+    ) -> Result<()> {
         let Some(last) = t.dims.last() else { return Ok(()) };
         let cols = Dim::int(actual.cols as i64);
         let known = last.subst(&|s| scope.dims.get(s).map(|v| Dim::int(*v)));
@@ -209,7 +227,9 @@ impl Lowering<'_> {
     /// A `scale_layout` operand says how the op's results of groups lie in memory.
     fn note_layout(&mut self, sig: &Signature, scope: &Scope, results: &[Value]) {
         let layout = sig.params.iter().zip(&scope.params).find_map(|(p, v)| match (&p.ty, v) {
-            (TypeExpr::Scalar(Scalar::Enum(e)), Value::Attr(Attr::Str(s))) if e == "scale_layout" => {
+            (TypeExpr::Scalar(Scalar::Enum(e)), Value::Attr(Attr::Str(s)))
+                if e == "scale_layout" =>
+            {
                 ScaleLayout::named(s)
             }
             _ => None,
@@ -230,10 +250,14 @@ impl Lowering<'_> {
                 let sink = match self.build.space(t.id) {
                     Space::Element => Sink::Rows,
                     Space::Row if t.cols == 1 => Sink::PerRow,
-                    Space::Group(_) if t.cols == self.build.cols(t.id) => {
-                        Sink::Groups(self.layouts.get(&t.id).copied().unwrap_or(ScaleLayout::RowMajor))
+                    Space::Group(_) if t.cols == self.build.cols(t.id) => Sink::Groups(
+                        self.layouts.get(&t.id).copied().unwrap_or(ScaleLayout::RowMajor),
+                    ),
+                    _ => {
+                        return refuse(
+                            "is the same for several elements: a kernel does not write it",
+                        );
                     }
-                    _ => return refuse("is the same for several elements: a kernel does not write it"),
                 };
                 Ok(Output { name, value: t.id, sink })
             }
@@ -274,9 +298,7 @@ fn is_scalar(sig: &Signature, at: usize, t: &TensorExpr) -> bool {
         GuardExpr::Dim(d) => d.as_int() == Some(1),
         _ => false,
     };
-    let count = |e: &GuardExpr| {
-        matches!(e, GuardExpr::Call(f, args) if f == "numel" && args[..] == [GuardExpr::Param(at)])
-    };
+    let count = |e: &GuardExpr| matches!(e, GuardExpr::Call(f, args) if f == "numel" && args[..] == [GuardExpr::Param(at)]);
     sig.guards.iter().any(|g| match &g.expr {
         GuardExpr::Bin(BinOp::Eq, a, b) => (count(a) && one(b)) || (one(a) && count(b)),
         _ => false,

@@ -55,7 +55,9 @@ impl Prim<'_> {
             Some(Value::Attr(Attr::Int(d))) => d.as_int(),
             _ => None,
         }
-        .ok_or_else(|| self.error(format!("operand {} of `{}` must be a known integer", i + 1, self.name)))
+        .ok_or_else(|| {
+            self.error(format!("operand {} of `{}` must be a known integer", i + 1, self.name))
+        })
     }
 
     fn absent(&self, i: usize) -> bool {
@@ -68,7 +70,9 @@ impl Prim<'_> {
             Value::Tensor(t) => Ok((*t, Some(self.b.dtype(t.id)))),
             Value::Attr(a) => match a.as_f64() {
                 Some(v) => Ok((self.b.constant(v, self.span), None)),
-                None => Err(self.error(format!("`{a}` is not a number known when the kernel is built"))),
+                None => {
+                    Err(self.error(format!("`{a}` is not a number known when the kernel is built")))
+                }
             },
             _ => Err(self.error(format!("operand {} of `{}` is a list", i + 1, self.name))),
         }
@@ -88,13 +92,18 @@ impl Prim<'_> {
         let space = parts.iter().map(|t| self.b.space(t.id)).max().unwrap_or(Space::Uniform);
         let seen = parts.iter().map(|t| t.cols).max().unwrap_or(1);
         if let Some(odd) = parts.iter().find(|t| t.cols != seen && t.cols != 1) {
-            return Err(self.error(format!("rows of {} and of {seen} elements do not fit together", odd.cols)));
+            return Err(self.error(format!(
+                "rows of {} and of {seen} elements do not fit together",
+                odd.cols
+            )));
         }
-        let groups: Vec<usize> = parts.iter().filter_map(|t| group_of(self.b.space(t.id))).collect();
+        let groups: Vec<usize> =
+            parts.iter().filter_map(|t| group_of(self.b.space(t.id))).collect();
         if space != Space::Element && groups.windows(2).any(|w| w[0] != w[1]) {
             return Err(self.error("groups of different lengths do not fit together"));
         }
-        let own = parts.iter().filter(|t| self.b.space(t.id) == space).map(|t| self.b.cols(t.id)).max();
+        let own =
+            parts.iter().filter(|t| self.b.space(t.id) == space).map(|t| self.b.cols(t.id)).max();
         Ok((space, own.unwrap_or(1), seen))
     }
 
@@ -231,7 +240,9 @@ impl Prim<'_> {
         }
         let (space, length, cols) = if self.absent(3) {
             if self.int(1)? != -1 {
-                return Err(self.error("the row templates reduce the last axis only: write `axis = -1`"));
+                return Err(
+                    self.error("the row templates reduce the last axis only: write `axis = -1`")
+                );
             }
             if !matches!(self.args.get(2), Some(Value::Attr(Attr::Bool(true)))) {
                 return Err(self.error("the row templates keep the reduced axis: write `keepdim`"));
@@ -240,7 +251,9 @@ impl Prim<'_> {
         } else {
             let group = usize::try_from(self.int(3)?).unwrap_or(0);
             if group == 0 || !x.cols.is_multiple_of(group) {
-                return Err(self.error(format!("a row of {} elements has no groups of {group}", x.cols)));
+                return Err(
+                    self.error(format!("a row of {} elements has no groups of {group}", x.cols))
+                );
             }
             (Space::Group(group), group, x.cols / group)
         };
@@ -314,8 +327,12 @@ impl Prim<'_> {
     fn repeat(&mut self) -> Result<Value> {
         let (x, times) = (self.tensor(0)?, self.int(1)?);
         match group_of(self.b.space(x.id)) {
-            Some(g) if g as i64 == times => Ok(Value::Tensor(Tensor { id: x.id, cols: x.cols * g })),
-            _ => Err(self.error("the row templates repeat a value of a group over that group only")),
+            Some(g) if g as i64 == times => {
+                Ok(Value::Tensor(Tensor { id: x.id, cols: x.cols * g }))
+            }
+            _ => {
+                Err(self.error("the row templates repeat a value of a group over that group only"))
+            }
         }
     }
 
