@@ -1,0 +1,1 @@
+//! Primitives against hand-computed values.
