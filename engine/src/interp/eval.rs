@@ -5,7 +5,7 @@ use super::domain::{Binary, Compare, Domain, Unary};
 use super::float::Floats;
 use super::reduce::{self, Reduction};
 use super::value::{EvalError, EvalResult, Value};
-use super::{elementwise, pack, views};
+use super::{elementwise, pack, promote, views};
 use fusec_dsl::dim::{Dim, Interval};
 use fusec_dsl::guard::{self, Truth};
 use fusec_dsl::infer::Bindings;
@@ -187,10 +187,24 @@ impl<'l, D: Domain> Interp<'l, D> {
             ("bitcast", [x, to]) => pack::bitcast(d, x.tensor()?, to.dtype()?),
             ("pack_e2m1", [x]) => pack::pack_e2m1(d, x.tensor()?),
             ("swizzle_128x4", [s]) => pack::swizzle_128x4(d, s.tensor()?),
+            ("concat", [xs, axis]) => concat(d, xs, axis.int()?),
             ("matmul", [a, b]) => reduce::matmul(d, a, b),
             _ => view(name, args),
         }
     }
+}
+
+/// Parts of different types are brought to one first, as PyTorch does.
+fn concat<D: Domain>(d: &D, xs: &Value<D::Elem>, axis: i64) -> EvalResult<Value<D::Elem>> {
+    let xs = xs.tensors()?;
+    if xs.iter().all(|t| t.dtype == xs[0].dtype) {
+        return views::concat(&xs, axis);
+    }
+    let values: Vec<Value<D::Elem>> = xs.into_iter().cloned().map(Value::from).collect();
+    let dtype = promote::promote(&values.iter().collect::<Vec<_>>())?;
+    let parts = values.iter().map(|v| promote::operand(d, dtype, v));
+    let parts = parts.collect::<EvalResult<Vec<_>>>()?;
+    views::concat(&parts.iter().map(|t| t.as_ref()).collect::<Vec<_>>(), axis)
 }
 
 fn view<E: Copy>(name: &str, args: &[&Value<E>]) -> EvalResult<Value<E>> {
@@ -198,10 +212,12 @@ fn view<E: Copy>(name: &str, args: &[&Value<E>]) -> EvalResult<Value<E>> {
         ("reshape", [x, shape]) => views::reshape(x.tensor()?, &shape.ints()?),
         ("permute", [x, dims]) => views::permute(x.tensor()?, &dims.ints()?),
         ("slice", [x, axis, start, end, step]) => {
-            views::slice(x.tensor()?, axis.int()?, start.int()?, end.int()?, step.count()?)
+            let x = x.tensor()?;
+            let bound = |v: &Value<E>, absent| if v.is_none() { Ok(absent) } else { v.int() };
+            let (start, end) = (bound(start, 0)?, bound(end, i64::MAX)?);
+            views::slice(x, axis.int()?, start, end, step.count()?)
         }
         ("split", [x, sizes, axis]) => views::split(x.tensor()?, &sizes.ints()?, axis.int()?),
-        ("concat", [xs, axis]) => views::concat(&xs.tensors()?, axis.int()?),
         ("expand", [x, shape]) => views::expand(x.tensor()?, &shape.ints()?),
         ("repeat", [x, times]) => views::repeat(x.tensor()?, times.count()?),
         _ => Err(EvalError::new(format!("no such primitive with {} operands", args.len()))),
@@ -264,12 +280,11 @@ fn bind<E: Copy>(op: &Op, args: &[&Value<E>], ranks: usize) -> EvalResult<Bindin
     }
     let mut bindings = Bindings::default();
     let types: Vec<Type> = args.iter().map(|v| v.ty()).collect();
-    for (param, ty) in op.sig.params.iter().zip(&types) {
-        if param.optional && *ty == Type::Attr(Attr::None) {
-            continue;
+    bindings.unify_all(&op.sig.params, &types).map_err(EvalError::new)?;
+    for g in &op.sig.generics {
+        if let Some(d) = bindings.dtypes.get(&g.name).filter(|d| !g.class.contains(**d)) {
+            return Err(EvalError::new(format!("`{}` may not be {d}", g.name)));
         }
-        let fits = bindings.unify(&param.ty, ty);
-        fits.map_err(|m| EvalError::new(format!("`{}`: {m}", param.name)))?;
     }
     for g in &op.sig.guards {
         if let Truth::False(why) = guard::eval(g, &bindings, &types, &Concrete { ranks }) {
@@ -285,10 +300,8 @@ fn check_result<E: Copy>(
     bindings: &Bindings,
 ) -> EvalResult<()> {
     let Some(declared) = declared else { return Ok(()) };
-    let mut bindings = bindings.clone();
-    bindings
-        .unify(declared, &value.ty())
-        .map_err(|m| EvalError::new(format!("the result is not what is declared: {m}")))
+    let fits = bindings.clone().unify(declared, &value.ty());
+    fits.map_err(|m| EvalError::new(format!("the result is not what is declared: {m}")))
 }
 
 /// What is known when every size is a number: nothing about the target.
