@@ -147,7 +147,9 @@ pub fn select<D: Domain>(
         }
         other => {
             let found = other.ty();
-            return Err(EvalError::new(format!("expected a condition (b8 or bool), found {found}")));
+            return Err(EvalError::new(format!(
+                "expected a condition (b8 or bool), found {found}"
+            )));
         }
     };
     let dtype = select_type(a, b)?;

@@ -166,7 +166,11 @@ impl<'l, D: Domain> Interp<'l, D> {
         Ok(out)
     }
 
-    pub(super) fn primitive(&self, name: &str, args: &[&Value<D::Elem>]) -> EvalResult<Value<D::Elem>> {
+    pub(super) fn primitive(
+        &self,
+        name: &str,
+        args: &[&Value<D::Elem>],
+    ) -> EvalResult<Value<D::Elem>> {
         let d = &self.domain;
         if let (Some(op), [a, b]) = (Binary::named(name), args) {
             return elementwise::binary(d, op, a, b);

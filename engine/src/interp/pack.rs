@@ -35,7 +35,10 @@ pub(super) fn bitcast<D: Domain>(
 pub(super) fn pack_e2m1<D: Domain>(d: &D, x: &Tensor<D::Elem>) -> EvalResult<Value<D::Elem>> {
     let last = x.last()?;
     if x.dtype != Dtype::F32 || last % 2 != 0 {
-        return Err(EvalError::new(format!("expected f32 with an even last axis, found {}", x.ty())));
+        return Err(EvalError::new(format!(
+            "expected f32 with an even last axis, found {}",
+            x.ty()
+        )));
     }
     let mut shape = x.shape.clone();
     shape.pop();

@@ -65,7 +65,9 @@ pub(super) fn promote<E: Copy>(operands: &[&Value<E>]) -> EvalResult<Dtype> {
             Value::Attr(Attr::Bool(_)) => (&mut numbers, Dtype::B8),
             other => {
                 let found = other.ty();
-                return Err(EvalError::new(format!("expected a tensor or a number, found {found}")));
+                return Err(EvalError::new(format!(
+                    "expected a tensor or a number, found {found}"
+                )));
             }
         };
         *slot = Some(slot.map_or(dtype, |s| join(s, dtype)));

@@ -70,7 +70,10 @@ pub(super) fn split<E: Copy>(x: &Tensor<E>, sizes: &[i64], axis: i64) -> EvalRes
     let axis = x.axis(axis)?;
     let sizes = sizes.iter().map(|n| sized(*n)).collect::<EvalResult<Vec<_>>>()?;
     if sizes.iter().sum::<usize>() != x.shape[axis] {
-        return Err(EvalError::new(format!("{sizes:?} does not add up to axis {axis} of {}", x.ty())));
+        return Err(EvalError::new(format!(
+            "{sizes:?} does not add up to axis {axis} of {}",
+            x.ty()
+        )));
     }
     let mut start = 0;
     let mut parts = Vec::with_capacity(sizes.len());

@@ -150,8 +150,9 @@ impl Format {
         match leading < least {
             true => rounded,
             // A carry out of the mantissa runs into the exponent, as it should.
-            false => (((leading + self.bias) as u64) << self.mantissa) + rounded
-                - (1 << self.mantissa),
+            false => {
+                (((leading + self.bias) as u64) << self.mantissa) + rounded - (1 << self.mantissa)
+            }
         }
     }
 
