@@ -54,7 +54,7 @@ pub enum Format {
     Text,
     /// One line each
     Concise,
-    /// One JSON object a line
+    /// An array of JSON objects
     Json,
     /// Annotations of a GitHub workflow
     Github,

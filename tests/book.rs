@@ -90,6 +90,7 @@ fn good_blocks_have_nothing_to_fix() {
 
 #[test]
 fn bad_blocks_give_the_error_they_say() {
+    let mut wrong = String::new();
     for page in pages() {
         let text = fs::read_to_string(&page).unwrap();
         let blocks = blocks(&text);
@@ -99,9 +100,12 @@ fn bad_blocks_give_the_error_they_say() {
             let run = check(folder.path(), &[file_name(i, block)]);
             let named: Vec<&str> =
                 run.stdout.lines().filter_map(|l| l.split_once('[')?.1.split(']').next()).collect();
-            assert_eq!(named, [code], "{}: {}{}", page.display(), run.stdout, run.stderr);
+            if named != [code] {
+                wrong.push_str(&format!("{code}: {}\n{}{}", page.display(), run.stdout, block.text));
+            }
         }
     }
+    assert!(wrong.is_empty(), "{wrong}");
 }
 
 #[test]

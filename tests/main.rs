@@ -1,4 +1,6 @@
 //! The whole pipeline, from text and JSON to text.
 
+mod book;
+mod cli;
 mod support;
 mod tidy;

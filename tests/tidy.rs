@@ -17,7 +17,7 @@ fn collect(folder: &Path, found: &mut Vec<PathBuf>) {
         let name = path.file_name().unwrap().to_string_lossy().into_owned();
         let skip = [".git", ".venv", ".fusec", "target", "snapshots", "__pycache__"];
         match path.is_dir() {
-            true if skip.contains(&name.as_str()) => {}
+            _ if skip.contains(&name.as_str()) => {}
             true => collect(&path, found),
             false => found.push(path),
         }
