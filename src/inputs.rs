@@ -1,18 +1,17 @@
 //! Reading what commands work on: `.fuse` files, folders of them, and graphs.
 
 use anyhow::{Context, Result, bail};
-use flate2::read::GzDecoder;
 use fusec_dsl::diagnostic::Diagnostic;
 use fusec_dsl::parse::decode;
 use fusec_dsl::source::{FileId, SourceMap};
+use fusec_engine::fx::{self, ReadOptions};
+use fusec_engine::graph::Graph;
 use std::collections::BTreeMap;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
 /// Largest `.fuse` file that is read.
 const MAX_SOURCE: u64 = 64 << 20;
-/// Largest graph that is read, decompressed.
-const MAX_GRAPH: u64 = 512 << 20;
 
 /// A path as it is shown: the user's, with `/`.
 pub fn display(path: &Path) -> String {
@@ -115,21 +114,18 @@ fn replaces(name: &str, embedded: &str) -> bool {
     }
 }
 
-/// Text of a graph: plain or gzipped JSON; `-` is standard input.
-pub fn read_graph(path: &Path) -> Result<String> {
-    let bytes = if path.as_os_str() == "-" {
-        read_limited(std::io::stdin().lock(), MAX_GRAPH, path)?
+/// A graph from plain or gzipped JSON; `-` is standard input.
+pub fn read_graph(path: &Path) -> Result<Graph> {
+    let options = ReadOptions::default();
+    let document = if path.as_os_str() == "-" {
+        fx::read_from(std::io::stdin().lock(), None, &options)
     } else {
-        read_limited(open(path)?, MAX_GRAPH, path)?
+        let file = open(path)?;
+        let size = file.metadata().ok().filter(|m| m.is_file()).map(|m| m.len());
+        fx::read_from(file, size, &options)
     };
-    let bytes = match bytes.starts_with(&[0x1f, 0x8b]) {
-        true => read_limited(GzDecoder::new(bytes.as_slice()), MAX_GRAPH, path)?,
-        false => bytes,
-    };
-    match String::from_utf8(bytes) {
-        Ok(text) => Ok(text),
-        Err(_) => bail!("{} is neither JSON text nor gzip", path.display()),
-    }
+    let graph = document.and_then(|document| Graph::from_fx(&document));
+    graph.map_err(|fault| anyhow::anyhow!("{}: {fault}", path.display()))
 }
 
 fn read_limited(from: impl Read, limit: u64, path: &Path) -> Result<Vec<u8>> {

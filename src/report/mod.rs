@@ -1,9 +1,11 @@
 //! Renderers of the engine's [`Report`](fusec_engine::report::Report): text, JSON, HTML.
 
+mod dot;
 mod html;
 mod numbers;
 mod text;
 
+pub use dot::dot;
 pub use html::html;
 pub use numbers::count;
 pub use text::text;
