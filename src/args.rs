@@ -79,6 +79,8 @@ pub enum Color {
 pub enum Command {
     /// Check .fuse files
     Check(CheckArgs),
+    /// Give .fuse files their one form
+    Fmt(FmtArgs),
     /// Say what a name means, or why a fusion did not fire
     Explain(ExplainArgs),
     /// Run the tests in .fuse files

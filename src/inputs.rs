@@ -78,19 +78,17 @@ pub fn read_source(path: &Path) -> Result<String> {
 /// file with the path of one of the library's own takes its place.
 pub fn sources(paths: &[PathBuf]) -> Result<(SourceMap, Vec<Diagnostic>)> {
     let mut library: BTreeMap<&str, &str> = fusec_passes::FILES.iter().copied().collect();
-    let mut own: BTreeMap<String, Vec<u8>> = BTreeMap::new();
+    let mut all: BTreeMap<String, Vec<u8>> = BTreeMap::new();
     for path in paths {
         for (file, name) in files_below(path)? {
             library.retain(|embedded, _| !replaces(&name, embedded));
             let from = open(&file)?;
-            own.insert(display(&file), read_limited(from, MAX_SOURCE, &file)?);
+            all.insert(display(&file), read_limited(from, MAX_SOURCE, &file)?);
         }
     }
+    all.extend(library.into_iter().map(|(path, text)| (path.into(), text.into())));
     let (mut map, mut faults) = (SourceMap::default(), Vec::new());
-    for (path, text) in library {
-        map.add(path, text);
-    }
-    for (path, bytes) in own {
+    for (path, bytes) in all {
         let next = FileId(map.iter().count() as u32);
         let text = decode(bytes, next).unwrap_or_else(|fault| {
             faults.push(fault);

@@ -4,8 +4,11 @@ use crate::args::Format;
 use crate::inputs;
 use crate::ui::Ui;
 use anyhow::Result;
+use fusec_dsl::ast::File;
 use fusec_dsl::diagnostic::{self, Diagnostic, Severity};
 use fusec_dsl::library::Library;
+use fusec_dsl::parse::parse;
+use fusec_dsl::resolve::resolve;
 use fusec_dsl::source::{FileId, SourceMap};
 use std::io::Write;
 use std::path::PathBuf;
@@ -15,6 +18,8 @@ use std::sync::Arc;
 pub struct Loaded {
     /// Their texts.
     pub sources: SourceMap,
+    /// Their trees.
+    pub files: Vec<(FileId, File)>,
     /// What they declare.
     pub library: Arc<Library>,
     /// What is wrong with them.
@@ -25,10 +30,15 @@ impl Loaded {
     /// Reads and resolves the standard library and the given files and folders.
     pub fn read(paths: &[PathBuf]) -> Result<Loaded> {
         let (sources, mut diagnostics) = inputs::sources(paths)?;
-        let (library, found) = load(&sources);
-        diagnostics.extend(found);
+        let mut files = Vec::new();
+        for (id, source) in sources.iter() {
+            let (file, faults) = parse(source, id);
+            diagnostics.extend(faults);
+            files.push((id, file));
+        }
+        let library = resolve(&files, &sources, &mut diagnostics);
         diagnostic::sort(&mut diagnostics);
-        Ok(Loaded { sources, library: Arc::new(library), diagnostics })
+        Ok(Loaded { sources, files, library: Arc::new(library), diagnostics })
     }
 
     /// Path of a file.
@@ -58,10 +68,4 @@ impl Loaded {
         }
         Ok(!errors.is_empty())
     }
-}
-
-/// Parses every file.
-fn load(sources: &SourceMap) -> (Library, Vec<Diagnostic>) {
-    let parsed = sources.iter().map(|(id, source)| fusec_dsl::parse::parse(source, id));
-    (Library::default(), parsed.flat_map(|(_, faults)| faults).collect())
 }

@@ -20,7 +20,9 @@ fn section(page: &mut String, command: &Command, name: &str, depth: usize) {
         let _ = write!(page, "\n{} `{name}`\n", "#".repeat(depth));
     }
     let help = command.clone().render_long_help().to_string();
-    let lines: Vec<&str> = help.lines().map(str::trim_end).collect();
+    // Options that every command has are shown once, at the top.
+    let own = |l: &&str| depth == 1 || *l != "Global options:";
+    let lines: Vec<&str> = help.lines().take_while(own).map(str::trim_end).collect();
     let _ = write!(page, "\n```text\n{}\n```\n", lines.join("\n").trim_end());
     for sub in command.get_subcommands() {
         section(page, sub, &format!("{name} {}", sub.get_name()), depth + 1);

@@ -164,6 +164,14 @@ fn the_readme_quotes_the_library() {
 }
 
 #[test]
+fn every_error_has_a_section() {
+    let page = fs::read_to_string(root().join("book/src/errors.md")).unwrap();
+    for code in fusec_dsl::diagnostic::Code::ALL {
+        assert!(page.contains(&format!("\n## {code}\n")), "no section about {code}");
+    }
+}
+
+#[test]
 fn every_page_is_in_the_summary() {
     let summary = fs::read_to_string(root().join("book/src/SUMMARY.md")).unwrap();
     for page in pages() {

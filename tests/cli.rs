@@ -1,57 +1,130 @@
 //! The command line as a terminal sees it: output, talk and exit status.
 
-use crate::support::{fusec, root, shell};
+use crate::support::{fusec, root, shell, snapshot};
 use std::fs;
 
 #[test]
 fn help_is_short_and_an_unknown_command_gets_a_suggestion() {
     let here = root();
-    insta::assert_snapshot!("help", fusec(&here, &["-h"]).shown());
-    insta::assert_snapshot!("unknown_command", fusec(&here, &["chek"]).shown());
+    snapshot("cli_help", &fusec(&here, &["-h"]).shown());
+    snapshot("cli_unknown_command", &fusec(&here, &["chek"]).shown());
 }
 
-#[test]
-fn bad_specifications_say_what_is_expected() {
-    let here = root();
-    let bad = [
-        ["opt", "g.json", "--range", "s72=9..1"],
-        ["opt", "g.json", "--range", "s72"],
-        ["opt", "g.json", "--group", "tp:0=none"],
-        ["opt", "g.json", "--report", "jsn"],
-        ["opt", "g.json", "--target", "h20"],
-        ["opt", "no_such_graph.json", "--target", "h200"],
-        ["check", "no_such.fuse", "--color", "never"],
-    ];
-    let shown: Vec<String> =
-        bad.iter().map(|a| format!("$ fusec {}\n{}", a.join(" "), fusec(&here, a).shown())).collect();
-    insta::assert_snapshot!("bad_arguments", shown.join("\n"));
-}
-
-#[test]
-fn settings_are_found_by_walking_up_and_their_mistakes_are_placed() {
+/// A folder with a file that is fine, one that is broken, and one that is not formatted.
+fn project() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
-    let below = folder.path().join("a/b");
-    fs::create_dir_all(&below).unwrap();
-    let run = |settings: &str| {
-        fs::write(folder.path().join("fusec.toml"), settings).unwrap();
-        let run = fusec(&below, &["opt", "g.json"]);
-        let path = folder.path().to_string_lossy().into_owned();
-        run.shown().replace(&path, "PROJECT")
-    };
-    let bad = [
-        "tagret = \"h200\"\n",
-        "target = \"h100\"\n",
-        "target = 200\n",
-        "[ranges]\ns72 = \"1-2048\"\n",
-        "[groups]\n\"tp:0\" = 0\n",
-        "[limits]\nnode = 10\n",
-        "approx_ulp = -1\n",
-        "passes = [\n",
+    let write = |name: &str, text: &[u8]| fs::write(folder.path().join(name), text).unwrap();
+    write("good.fuse", b"op twice(x: f32[n]) -> f32[n] {\n    x + x\n}\n");
+    write("loose.fuse", b"op  thrice( x:f32[n] )->f32[n] {\n  x+x+x // three\n}\n");
+    write("broken.fuse", b"op half(x: f32[n]) -> f32[n] {\n    x * (0.5\n}\n\nop q(x: f32[n]) -> f32[n] {\n    rsqurt(x)\n}\n");
+    write("latin1.fuse", b"// caf\xe9\n");
+    folder
+}
+
+fn shown(folder: &tempfile::TempDir, lines: &[&str]) -> String {
+    let one = |line: &&str| format!("$ {line}\n{}", shell(folder.path(), line).shown());
+    lines.iter().map(one).collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn check_in_every_form() {
+    let folder = project();
+    let lines = [
+        "fusec check good.fuse",
+        "fusec check broken.fuse",
+        "fusec check broken.fuse --format concise",
+        "fusec check broken.fuse --format json",
+        "fusec check broken.fuse --format github",
+        "FUSEC_FORMAT=concise fusec check latin1.fuse",
+        "fusec check no_such.fuse",
     ];
-    let shown: Vec<String> = bad.iter().map(|s| format!("{s}{}", run(s))).collect();
-    insta::assert_snapshot!("settings", shown.join("\n"));
-    let isolated = fusec(&below, &["opt", "g.json", "--isolated"]).stderr;
-    assert!(isolated.contains("g.json"), "{isolated}");
+    snapshot("cli_check", &shown(&folder, &lines));
+}
+
+#[test]
+fn sarif_is_valid_json_of_its_version() {
+    let run = shell(project().path(), "fusec check broken.fuse --format sarif");
+    let log: serde_json::Value = serde_json::from_str(&run.stdout).unwrap();
+    assert_eq!(log["version"], "2.1.0");
+    assert_eq!(log["runs"][0]["tool"]["driver"]["name"], "fusec");
+    assert!(log["runs"][0]["results"].as_array().is_some_and(|r| r.len() >= 2));
+}
+
+#[test]
+fn fmt_checks_shows_and_writes() {
+    let lines = [
+        "fusec fmt good.fuse",
+        "fusec fmt --check good.fuse loose.fuse",
+        "fusec fmt --diff loose.fuse",
+        "fusec fmt loose.fuse && cat loose.fuse",
+        "fusec fmt loose.fuse --check",
+        "echo 'op f(x:f32[n])->f32[n]{x}' | fusec fmt -",
+        "fusec fmt - good.fuse",
+        "echo 'op f(' | fusec fmt - --color never",
+    ];
+    snapshot("cli_fmt", &shown(&project(), &lines));
+}
+
+#[test]
+fn colour_is_for_terminals_unless_asked_for() {
+    let folder = project();
+    let escapes = |line: &str| shell(folder.path(), line).stdout.contains('\u{1b}');
+    assert!(!escapes("fusec check broken.fuse"));
+    assert!(escapes("fusec check broken.fuse --color always"));
+    assert!(escapes("FORCE_COLOR=1 fusec check broken.fuse"));
+    assert!(!escapes("FORCE_COLOR=1 NO_COLOR=1 fusec check broken.fuse"));
+    assert!(!escapes("FORCE_COLOR=1 fusec check broken.fuse --color never"));
+}
+
+#[test]
+fn the_library_itself_is_clean_formatted_and_passes_its_tests() {
+    let lines = ["fusec check", "fusec fmt --check passes", "fusec test"];
+    for line in lines {
+        let run = shell(&root(), line);
+        assert_eq!(run.status, 0, "{line}\n{}", run.shown());
+    }
+}
+
+#[test]
+fn tests_fail_with_what_fired() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = r#"
+test "wrong count" {
+    graph (x: bf16[s0, 28672], s: f32[1]) {
+        y = silu_and_mul(x)
+        return quant_fp8_static(y, s)
+    }
+    fires silu_and_mul_quant[quant_fp8_static] 2 times
+}
+
+test "right count" {
+    graph (x: bf16[s0, 28672], s: f32[1]) {
+        y = silu_and_mul(x)
+        return quant_fp8_static(y, s)
+    }
+    fires silu_and_mul_quant[quant_fp8_static] once
+}
+"#;
+    fs::write(folder.path().join("t.fuse"), text).unwrap();
+    let lines = [
+        "fusec test t.fuse",
+        "fusec test t.fuse --filter right",
+        "fusec test t.fuse --format json",
+        "fusec test t.fuse --filter right --target h20",
+    ];
+    snapshot("cli_test", &shown(&folder, &lines));
+}
+
+#[test]
+fn explain_knows_errors_items_and_near_names() {
+    let lines = [
+        "fusec explain duplicate",
+        "fusec explain silu_and_mul_quant",
+        "fusec explain fuse_act_quant",
+        "fusec explain quantiser",
+    ];
+    let folder = tempfile::tempdir().unwrap();
+    snapshot("cli_explain", &shown(&folder, &lines));
 }
 
 #[test]

@@ -8,6 +8,16 @@ pub fn root() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR"))
 }
 
+/// Compares text with `tests/snapshots/NAME.snap`.
+#[track_caller]
+pub fn snapshot(name: &str, text: &str) {
+    let mut settings = insta::Settings::clone_current();
+    settings.set_prepend_module_to_snapshot(false);
+    settings.set_omit_expression(true);
+    settings.set_snapshot_path(root().join("tests/snapshots"));
+    settings.bind(|| insta::assert_snapshot!(name, text));
+}
+
 /// What a command did.
 pub struct Run {
     pub status: i32,

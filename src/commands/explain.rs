@@ -7,9 +7,12 @@ use crate::loaded::Loaded;
 use crate::ui::Ui;
 use anyhow::{Result, bail};
 use clap::builder::styling::Style;
-use fusec_dsl::diagnostic::closest;
+use fusec_dsl::ast::{self, Doc, File, Name};
+use fusec_dsl::diagnostic::{Code, closest};
 use fusec_dsl::library::{Fusion, Library};
-use fusec_dsl::source::Span;
+use fusec_dsl::render::Region;
+use fusec_dsl::source::{FileId, Span};
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::io::Write;
 
@@ -22,16 +25,15 @@ const ERRORS: &str = include_str!("../../book/src/errors.md");
 /// One declared item.
 struct Item<'a> {
     kind: &'static str,
-    name: String,
-    doc: &'a str,
+    name: &'a Name,
+    doc: Option<&'a Doc>,
     span: Span,
-    pass: Option<&'a str>,
 }
 
 /// Explains a name, alone or on a graph.
 pub fn run(args: &ExplainArgs, global: &Global, ui: &Ui) -> Result<Status> {
     if let Some(section) = error_page(&args.name) {
-        writeln!(ui.out(), "{}", section.trim_end())?;
+        writeln!(ui.out(), "{}", for_terminal(section).trim_end())?;
         return Ok(Status::Clean);
     }
     let config = Config::load(global)?;
@@ -39,9 +41,9 @@ pub fn run(args: &ExplainArgs, global: &Global, ui: &Ui) -> Result<Status> {
     if loaded.say_errors(ui)? {
         return Ok(Status::Findings);
     }
-    let items = named(&loaded.library, &args.name);
+    let items = named(&loaded.files, &args.name);
     if items.is_empty() {
-        bail!(unknown(&loaded.library, &args.name));
+        bail!(unknown(&loaded.files, &args.name));
     }
     let mut text = String::new();
     for item in &items {
@@ -59,91 +61,100 @@ fn error_page(name: &str) -> Option<&'static str> {
     Some(&rest[..end])
 }
 
-fn named<'a>(lib: &'a Library, name: &str) -> Vec<Item<'a>> {
-    let mut found = Vec::new();
-    for p in lib.passes.iter().filter(|p| p.name == name) {
-        found.push(Item {
-            kind: "pass",
-            name: p.name.clone(),
-            doc: &p.doc,
-            span: p.span,
-            pass: None,
-        });
+/// Markdown with its code indented instead of fenced, and its heading in bold.
+fn for_terminal(section: &str) -> String {
+    let (mut text, mut code) = (String::new(), false);
+    for line in section.lines() {
+        match line.strip_prefix("## ") {
+            _ if line.starts_with("```") => code = !code,
+            Some(title) => text.push_str(&format!("{BOLD}{title}{BOLD:#}\n")),
+            None if code && !line.is_empty() => text.push_str(&format!("    {line}\n")),
+            None => text.push_str(&format!("{line}\n")),
+        }
     }
-    for o in lib.ops.iter().filter(|o| o.name == name) {
-        found.push(Item {
-            kind: "op",
-            name: o.name.clone(),
-            doc: &o.doc,
-            span: o.span,
-            pass: None,
-        });
-    }
-    for r in lib.rewrites.iter().filter(|r| base(&r.name) == base(name)) {
-        let pass = r.pass.as_deref();
-        let name = base(&r.name).to_string();
-        found.push(Item { kind: "rewrite", name, doc: &r.doc, span: r.span, pass });
-    }
-    for f in lib.fusions.iter().filter(|f| is_called(f, name)) {
-        let pass = f.pass.as_deref();
-        found.push(Item { kind: "fusion", name: f.name.clone(), doc: &f.doc, span: f.span, pass });
-    }
-    found.dedup_by(|a, b| a.kind == b.kind && a.span == b.span);
-    found
+    text
 }
 
-/// A name without its family members.
-fn base(name: &str) -> &str {
-    name.split('[').next().unwrap_or(name)
+/// Every item with this name, family members aside.
+fn named<'a>(files: &'a [(FileId, File)], name: &str) -> Vec<Item<'a>> {
+    let base = name.split('[').next().unwrap_or(name);
+    all(files).filter(|item| item.name.text == base).collect()
 }
 
-fn is_called(f: &Fusion, name: &str) -> bool {
-    f.name == name || f.label() == name || f.instance() == name
+fn all(files: &[(FileId, File)]) -> impl Iterator<Item = Item<'_>> {
+    files.iter().flat_map(|(_, file)| &file.items).filter_map(item)
+}
+
+fn item(item: &ast::Item) -> Option<Item<'_>> {
+    let (kind, name, doc, span) = match item {
+        ast::Item::Op(i) => ("op", &i.name, &i.doc, i.span),
+        ast::Item::Family(i) => ("family", &i.name, &i.doc, i.span),
+        ast::Item::Enum(i) => ("enum", &i.name, &i.doc, i.span),
+        ast::Item::Rewrite(i) => ("rewrite", &i.name, &i.doc, i.span),
+        ast::Item::Fusion(i) => ("fusion", &i.name, &i.doc, i.span),
+        ast::Item::Pass(i) => ("pass", &i.name, &i.doc, i.span),
+        ast::Item::Bind(_) | ast::Item::Test(_) | ast::Item::Broken(_) => return None,
+    };
+    Some(Item { kind, name, doc: doc.as_ref(), span })
 }
 
 fn describe(text: &mut String, loaded: &Loaded, item: &Item<'_>) {
     let source = loaded.sources.get(item.span.file);
-    let before = source.text.get(..item.span.start as usize).unwrap_or("");
-    let line = before.matches('\n').count() + 1;
+    let line = Region::of(item.name.span, &loaded.sources).line;
     let place = format!("{}:{line}", source.path);
-    let _ = writeln!(text, "{BOLD}{} {}{BOLD:#}  {DIM}{place}{DIM:#}", item.kind, item.name);
-    if let Some(pass) = item.pass {
-        let _ = writeln!(text, "in pass {pass}");
-    }
-    if !item.doc.is_empty() {
-        let _ = writeln!(text, "\n{}", item.doc.trim_end());
+    let _ = writeln!(text, "{BOLD}{} {}{BOLD:#}  {DIM}{place}{DIM:#}", item.kind, item.name.text);
+    if let Some(doc) = item.doc {
+        let _ = writeln!(text, "\n{}", doc.text.trim_end());
     }
     let _ = writeln!(text, "\n{}", indented(&source.text, item.span));
-    let instances = instances(&loaded.library, item);
-    if instances.len() > 1 {
-        let _ = writeln!(text, "\nstands for\n  {}", instances.join("\n  "));
+    let (title, list) = related(&loaded.library, item);
+    if !list.is_empty() {
+        let _ = writeln!(text, "\n{title}\n  {}", list.join("\n  "));
     }
 }
 
 /// The item's own text.
 fn indented(text: &str, span: Span) -> String {
     let source = text.get(span.start as usize..span.end as usize).unwrap_or("");
-    source.trim_end().lines().map(|l| format!("    {l}")).collect::<Vec<_>>().join("\n")
+    let line = |l: &str| if l.is_empty() { String::new() } else { format!("    {l}") };
+    source.trim_end().lines().map(line).collect::<Vec<_>>().join("\n")
 }
 
-fn instances(lib: &Library, item: &Item<'_>) -> Vec<String> {
-    let mut all: Vec<String> = match item.kind {
-        "fusion" => lib.fusions.iter().filter(|f| f.span == item.span).map(Fusion::label).collect(),
+/// What else to know: instances of a fusion, spellings of an op, rules of a pass.
+fn related(lib: &Library, item: &Item<'_>) -> (&'static str, Vec<String>) {
+    let name = item.name.text.as_str();
+    let mut list: Vec<String> = match item.kind {
+        "fusion" => {
+            let own = lib.fusions.iter().filter(|f| f.name == name);
+            own.map(Fusion::label).filter(|l| l != name).collect()
+        }
+        "op" => {
+            let own = lib.binds.iter().filter(|b| lib.op(b.op).name == name);
+            own.map(|b| b.target.clone()).collect()
+        }
+        "pass" => {
+            let pass = Some(name);
+            let fusions = lib.fusions.iter().filter(|f| f.pass.as_deref() == pass);
+            let rewrites = lib.rewrites.iter().filter(|r| r.pass.as_deref() == pass);
+            fusions.map(Fusion::label).chain(rewrites.map(|r| r.name.clone())).collect()
+        }
         _ => Vec::new(),
     };
-    all.dedup();
-    all
+    let mut seen = BTreeSet::new();
+    list.retain(|entry| seen.insert(entry.clone()));
+    let title = match item.kind {
+        "fusion" => "stands for",
+        "op" => "PyTorch spells it",
+        _ => "holds",
+    };
+    (title, list)
 }
 
-fn unknown(lib: &Library, name: &str) -> String {
-    let ops = lib.ops.iter().map(|o| o.name.as_str());
-    let rewrites = lib.rewrites.iter().map(|r| r.name.as_str());
-    let fusions = lib.fusions.iter().map(|f| f.name.as_str());
-    let passes = lib.passes.iter().map(|p| p.name.as_str());
-    let codes = fusec_dsl::diagnostic::Code::ALL.iter().map(|c| c.as_str());
-    let all = ops.chain(rewrites).chain(fusions).chain(passes).chain(codes);
-    let mut message = format!("no op, fusion, rewrite, pass or error is called `{name}`");
-    if let Some(near) = closest(name, all) {
+fn unknown(files: &[(FileId, File)], name: &str) -> String {
+    let codes = Code::ALL.iter().map(|c| c.as_str());
+    let names: Vec<&str> = all(files).map(|i| i.name.text.as_str()).chain(codes).collect();
+    let mut message = format!("no op, family, fusion, rewrite, pass or error is called `{name}`");
+    if let Some(near) = closest(name, names) {
         let _ = write!(message, "\nhelp: did you mean `{near}`?");
     }
     message

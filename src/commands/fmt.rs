@@ -6,7 +6,7 @@ use crate::inputs;
 use crate::report::count;
 use crate::ui::Ui;
 use anyhow::{Context, Result, bail};
-use fusec_dsl::source::{FileId, SourceMap};
+use fusec_dsl::source::SourceMap;
 use similar::TextDiff;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
@@ -46,11 +46,11 @@ pub fn run(args: &FmtArgs, _: &Global, ui: &Ui) -> Result<Status> {
 
 /// The text's one form; `None`, with its errors said, when it does not parse.
 fn formatted(name: &str, text: &str, ui: &Ui) -> Result<Option<String>> {
-    let mut sources = SourceMap::default();
-    let file: FileId = sources.add(name, text);
-    match fusec_dsl::format::format(sources.get(file), file) {
+    match fusec_dsl::format::format(text) {
         Ok(new) => Ok(Some(new)),
         Err(errors) => {
+            let mut sources = SourceMap::default();
+            sources.add(name, text);
             let color = ui.colors(&std::io::stderr());
             let text = crate::diagnostics::render(&sources, &errors, ui.format, color);
             ui.err().write_all(text.as_bytes())?;

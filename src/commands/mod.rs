@@ -3,4 +3,5 @@
 pub mod check;
 pub mod completions;
 pub mod explain;
+pub mod fmt;
 pub mod test;
