@@ -61,7 +61,8 @@ fn folder_of(blocks: &[Block]) -> tempfile::TempDir {
     for (i, block) in blocks.iter().enumerate().filter(|(_, b)| b.is("fuse")) {
         fs::write(folder.path().join(file_name(i, block)), &block.text).unwrap();
     }
-    std::os::unix::fs::symlink(root().join("tests/fixtures"), folder.path().join("graphs")).unwrap();
+    std::os::unix::fs::symlink(root().join("tests/fixtures"), folder.path().join("graphs"))
+        .unwrap();
     folder
 }
 
@@ -101,7 +102,12 @@ fn bad_blocks_give_the_error_they_say() {
             let named: Vec<&str> =
                 run.stdout.lines().filter_map(|l| l.split_once('[')?.1.split(']').next()).collect();
             if named != [code] {
-                wrong.push_str(&format!("{code}: {}\n{}{}", page.display(), run.stdout, block.text));
+                wrong.push_str(&format!(
+                    "{code}: {}\n{}{}",
+                    page.display(),
+                    run.stdout,
+                    block.text
+                ));
             }
         }
     }
