@@ -80,9 +80,11 @@ impl Kernel {
     pub fn shared_bytes(&self) -> usize {
         let g = self.geometry();
         let warps = if g.threads_per_row <= 32 { 1 } else { g.threads_per_row / 32 };
-        let reductions = self.ir.nodes.iter().filter(|n| {
-            n.space == Space::Row && matches!(n.op, crate::ir::Op::Reduce(_))
-        });
+        let reductions = self
+            .ir
+            .nodes
+            .iter()
+            .filter(|n| n.space == Space::Row && matches!(n.op, crate::ir::Op::Reduce(_)));
         2 * 4 * reductions.count() * warps * g.rows_per_block
     }
 

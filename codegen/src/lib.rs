@@ -9,9 +9,12 @@ pub mod cuda;
 pub mod emit;
 pub mod error;
 pub mod host;
+pub mod instances;
 pub mod ir;
+pub mod kernel;
 pub mod lower;
+pub mod manifest;
 pub mod plan;
 
 #[cfg(test)]
-mod scratch;
+mod tests;

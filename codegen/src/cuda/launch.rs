@@ -62,14 +62,18 @@ impl Loaded {
     /// An attribute of the compiled function, such as its registers.
     pub fn attribute(&self, which: sys::CUfunction_attribute) -> Result<i32> {
         // SAFETY: the function is loaded.
-        unsafe { result::get_function_attribute(self.function, which) }.map_err(driver)
+        unsafe { result::function::get_function_attribute(self.function, which) }.map_err(driver)
     }
 
     /// Blocks of it that fit on one multiprocessor.
     pub fn blocks_per_sm(&self) -> Result<u32> {
         // SAFETY: the function is loaded.
         let blocks = unsafe {
-            result::occupancy::max_active_block_per_multiprocessor(self.function, self.threads as i32, 0)
+            result::occupancy::max_active_block_per_multiprocessor(
+                self.function,
+                self.threads as i32,
+                0,
+            )
         };
         blocks.map(|b| b.max(1) as u32).map_err(driver)
     }

@@ -2,8 +2,8 @@
 //!
 //! Ops are inlined until only primitives are left; `prim` says what each primitive becomes.
 
-pub(crate) mod build;
-pub(crate) mod prim;
+mod build;
+mod prim;
 
 use crate::error::{Error, Result};
 use crate::ir::{InputRole, KernelIr, Output, ScaleLayout, Sink, Space};
@@ -65,7 +65,10 @@ impl Lowering<'_> {
         let mut scope = Scope { params: Vec::new(), dims, dtypes: bound.dtypes.clone() };
         for (i, param) in fusion.sig.params.iter().enumerate() {
             let value = match &param.ty {
-                TypeExpr::Tensor(t) => self.input(&fusion.sig, i, t, &scope)?,
+                TypeExpr::Tensor(t) => {
+                    let one = is_one_number(self.lib, &fusion.sig, &fusion.body, i);
+                    self.input(param, t, one, &scope)?
+                }
                 _ => Value::Attr(attribute(param, bound)?),
             };
             bind_int(param, &value, &mut scope.dims);
@@ -74,14 +77,7 @@ impl Lowering<'_> {
         Ok(scope)
     }
 
-    fn input(
-        &mut self,
-        sig: &Signature,
-        at: usize,
-        t: &TensorExpr,
-        scope: &Scope,
-    ) -> Result<Value> {
-        let param = &sig.params[at];
+    fn input(&mut self, param: &Param, t: &TensorExpr, one: bool, scope: &Scope) -> Result<Value> {
         let dtype = match &t.dtype {
             DtypeExpr::Is(d) => *d,
             DtypeExpr::Generic(g) => *scope.dtypes.get(g).ok_or_else(|| {
@@ -98,7 +94,7 @@ impl Lowering<'_> {
             })
         };
         let role = match (t.leading.as_deref(), t.dims.as_slice()) {
-            _ if is_scalar(sig, at, t) => InputRole::Scalar,
+            _ if one => InputRole::Scalar,
             (Some(s), []) => InputRole::Rows(length(&Dim::sym(s))? as usize),
             (None, [_]) => InputRole::Column,
             (_, [.., last]) => InputRole::Rows(length(last)? as usize),
@@ -288,19 +284,35 @@ fn attribute(param: &Param, bound: &Bound) -> Result<Attr> {
     }
 }
 
-/// `scale: f32[1]`, or `scale: f32[k..]` with the guard `numel(scale) == 1`.
-fn is_scalar(sig: &Signature, at: usize, t: &TensorExpr) -> bool {
-    if t.leading.is_none() && t.dims.iter().all(|d| d.as_int() == Some(1)) {
+/// `scale: f32[1]`, or `scale: f32[k..]` that a guard here or of an op it goes to holds to one element.
+fn is_one_number(lib: &Library, sig: &Signature, body: &Body, at: usize) -> bool {
+    let one = |d: &Dim| d.as_int() == Some(1);
+    if let TypeExpr::Tensor(TensorExpr { leading: None, dims, .. }) = &sig.params[at].ty
+        && dims.iter().all(one)
+    {
         return true;
     }
+    sig.guards.iter().any(|g| says_one(&g.expr, at))
+        || body.nodes.iter().any(|node| {
+            let BodyKind::Call { op, args } = &node.kind else { return false };
+            let guards = &lib.op(*op).sig.guards;
+            let passed =
+                |arg: &usize| matches!(body.nodes[*arg].kind, BodyKind::Param(p) if p == at);
+            let places = args.iter().enumerate().filter(|(_, arg)| passed(arg));
+            places.into_iter().any(|(i, _)| guards.iter().any(|g| says_one(&g.expr, i)))
+        })
+}
+
+/// `numel(x) == 1`.
+fn says_one(guard: &GuardExpr, param: usize) -> bool {
     let one = |e: &GuardExpr| match e {
         GuardExpr::Const(a) => *a == Attr::int(1),
         GuardExpr::Dim(d) => d.as_int() == Some(1),
         _ => false,
     };
-    let count = |e: &GuardExpr| matches!(e, GuardExpr::Call(f, args) if f == "numel" && args[..] == [GuardExpr::Param(at)]);
-    sig.guards.iter().any(|g| match &g.expr {
+    let count = |e: &GuardExpr| matches!(e, GuardExpr::Call(f, args) if f == "numel" && args[..] == [GuardExpr::Param(param)]);
+    match guard {
         GuardExpr::Bin(BinOp::Eq, a, b) => (count(a) && one(b)) || (one(a) && count(b)),
         _ => false,
-    })
+    }
 }
