@@ -22,9 +22,11 @@ mod value;
 pub use bind::{Bound, Source, View};
 pub use effect::{Effect, Write};
 pub use expr::Exprs;
+pub(crate) use expr::to_dim as tree_to_dim;
+pub(crate) use import::opcode;
 pub use order::GraphError;
 pub use petgraph::stable_graph::NodeIndex;
-pub use value::{Arg, TensorMeta, Value};
+pub use value::{Arg, TensorMeta, Value, contiguous_strides};
 
 use crate::fx;
 use fusec_dsl::dim::{Dim, Interval};

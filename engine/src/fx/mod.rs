@@ -9,7 +9,7 @@ mod locate;
 mod read;
 mod schema;
 mod value;
-mod write;
+pub(crate) mod write;
 
 pub use error::FxError;
 pub use float::{F64, python_float};

@@ -104,6 +104,12 @@ impl Graph {
 
     /// Changes what a node yields.
     pub fn set_value(&mut self, node: NodeIndex, value: super::Value) {
+        self.edited = true;
+        self.dag[node].value = value;
+    }
+
+    /// Completes what a node yields while a graph is being read.
+    pub(crate) fn fill_value(&mut self, node: NodeIndex, value: super::Value) {
         self.dag[node].value = value;
     }
 

@@ -119,7 +119,7 @@ impl Exprs {
 }
 
 /// The tree's exact meaning, when a [`Dim`] has a word for it.
-pub(super) fn to_dim(tree: &Tree) -> Option<Dim> {
+pub(crate) fn to_dim(tree: &Tree) -> Option<Dim> {
     match tree {
         Tree::Sym(s) => Some(Dim::sym(s)),
         // Sums and products of larger constants could leave the range that a Dim computes in.

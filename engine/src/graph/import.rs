@@ -438,7 +438,7 @@ fn check_node(node: &fx::Node, doc: &fx::Document, i: usize) -> Result<(), FxErr
 }
 
 /// The FX opcode of a kind.
-pub(super) fn opcode(kind: fx::Kind) -> fx::Opcode {
+pub(crate) fn opcode(kind: fx::Kind) -> fx::Opcode {
     match kind {
         fx::Kind::Input => fx::Opcode::Placeholder,
         fx::Kind::Attr => fx::Opcode::GetAttr,

@@ -36,6 +36,14 @@ impl Graph {
         self.sort(self.ordering_edges())
     }
 
+    /// The order to print in: the file's, or that of [`Graph::toposort`], or time if there is none.
+    pub(crate) fn print_order(&self) -> Vec<NodeIndex> {
+        match self.edited {
+            false => self.dag.node_indices().collect(),
+            true => self.toposort().unwrap_or_else(|_| self.by_time()),
+        }
+    }
+
     /// Every node, each after its operands and what `extra` puts before it.
     pub(super) fn sort(
         &self,

@@ -1,5 +1,5 @@
 use super::*;
-use crate::fx::tests::{fixture, fixtures};
+use crate::fx::tests::fixtures;
 
 #[test]
 fn every_fixture_is_exported_as_it_was_imported() {

@@ -244,3 +244,29 @@ impl Value {
         }
     }
 }
+
+impl Value {
+    /// Calls `f` for every tensor in it, in order, with its storage.
+    pub(crate) fn each_tensor_storage(&self, f: &mut impl FnMut(Option<u32>)) {
+        match self {
+            Value::Tensor(t) => f(t.storage),
+            Value::Foreign(t) => f(t.storage),
+            Value::Tuple(items) | Value::List(items) => {
+                items.iter().for_each(|v| v.each_tensor_storage(f));
+            }
+            _ => {}
+        }
+    }
+
+    /// Calls `f` for the storage of every tensor in it, in order.
+    pub(crate) fn each_tensor_mut(&mut self, f: &mut impl FnMut(&mut Option<u32>)) {
+        match self {
+            Value::Tensor(t) => f(&mut t.storage),
+            Value::Foreign(t) => f(&mut t.storage),
+            Value::Tuple(items) | Value::List(items) => {
+                items.iter_mut().for_each(|v| v.each_tensor_mut(f));
+            }
+            _ => {}
+        }
+    }
+}
