@@ -28,11 +28,11 @@ impl Expected {
             return;
         }
         let view = node.kind == Kind::Op && graph.op_info(&node.target).is_some_and(|i| i.view);
-        let Some(base) = node.operands().first().filter(|_| view) else { return };
+        let Some(base) = node.operands().first().copied().filter(|_| view) else { return };
         // `to` is a view only when it has nothing to do.
         let converts =
-            node.target.starts_with("aten.to.") && dtype(&node.value) != dtype(&graph[*base].value);
-        self.shared = if converts { None } else { storage(&graph[*base].value) };
+            node.target.starts_with("aten.to.") && dtype(&node.value) != dtype(&graph[base].value);
+        self.shared = if converts { None } else { storage(&graph[base].value) };
     }
 
     /// The expected storage of the node's next tensor.
