@@ -48,11 +48,15 @@ pub(crate) fn split(input: &Input<'_>) -> Vec<Piece> {
     let mut pieces = Vec::new();
     let (mut from, mut keyword) = (0, None);
     for start in starts.into_iter().map(Some).chain([None]) {
-        let to = start.map_or(tokens.len(), |s| docs_above(tokens, s, from));
-        if to > from || keyword.is_some() {
+        let to = docs_above(tokens, start.unwrap_or(tokens.len()), from);
+        if to > from {
             pieces.push(piece(input, from, to, keyword));
         }
         (from, keyword) = (to, start);
+    }
+    if from < tokens.len() {
+        // Doc lines with no item under them.
+        pieces.push(piece(input, from, tokens.len(), None));
     }
     pieces
 }
@@ -177,8 +181,9 @@ fn unknown_item(input: &Input<'_>, keyword: usize) -> Diagnostic {
     let (word, span) = (input.token(keyword), input.span(t.start, t.end));
     let error = Diagnostic::new(Code::Syntax, span, format!("expected an item, found `{word}`"))
         .label("not a keyword");
-    let clauses = ["where", "kernel", "cost"];
-    match closest(word, ITEMS.into_iter().chain(clauses)) {
+    let others = ["where", "kernel", "cost", "rule"];
+    match closest(word, ITEMS.into_iter().chain(others)) {
+        Some("rule") => error.help_edit("did you mean `rewrite`?", span, "rewrite"),
         Some(c) => error.help_edit(format!("did you mean `{c}`?"), span, c),
         None => error.note(format!("an item starts with one of {}", listed(&ITEMS))),
     }

@@ -131,14 +131,25 @@ pub(super) fn keeps_parens(e: &Expr) -> bool {
         && matches!(e.kind, ExprKind::Binary { .. } | ExprKind::Unary { .. } | ExprKind::Alt(_))
 }
 
-/// ` + ` or `*`: tight in dimensions and next to an integer, as in `2*d`.
+/// ` + ` or `*`: products are tight in dimensions and next to an integer, as in `2*n*d`.
 pub(super) fn operator(op: BinaryOp, left: &Expr, right: &Expr, dims: bool) -> String {
-    let int = |e: &Expr| matches!(e.kind, ExprKind::Int { .. });
-    let product = matches!(op, BinaryOp::Mul | BinaryOp::Div);
-    match product && (dims || int(left) || int(right)) {
+    match dims && is_product(op) || tight(op, left, right) {
         true => op.as_str().to_string(),
         false => format!(" {} ", op.as_str()),
     }
+}
+
+fn is_product(op: BinaryOp) -> bool {
+    matches!(op, BinaryOp::Mul | BinaryOp::Div)
+}
+
+fn tight(op: BinaryOp, left: &Expr, right: &Expr) -> bool {
+    let int = |e: &Expr| matches!(e.kind, ExprKind::Int { .. });
+    let above = match &left.kind {
+        ExprKind::Binary { op, left, right, .. } => tight(*op, left, right),
+        _ => false,
+    };
+    is_product(op) && (int(left) || int(right) || (above && !left.parens))
 }
 
 struct Flat {

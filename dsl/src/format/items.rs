@@ -24,6 +24,7 @@ impl Printer<'_> {
     pub fn file(&mut self, file: &File) {
         if let Some(doc) = &file.doc {
             self.comments_before(doc.span.start as usize, 0, true);
+            self.keep_blank(doc.span.start as usize);
             self.doc(doc, "//!");
         }
         let mut above: Option<&Item> = None;
@@ -32,12 +33,10 @@ impl Printer<'_> {
             let apart = above.map_or(file.doc.is_some(), |a| tall(a) || tall(item));
             self.space(first.start as usize, apart);
             self.comments_before(first.start as usize, 0, true);
+            self.keep_blank(first.start as usize);
             if let Some(doc) = item.doc() {
-                self.keep_blank(first.start as usize);
                 self.doc(doc, "///");
                 self.comments_before(item.span().start as usize, 0, false);
-            } else {
-                self.keep_blank(first.start as usize);
             }
             self.item(item);
             self.after(item.span());

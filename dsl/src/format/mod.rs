@@ -73,11 +73,9 @@ impl<'a> Printer<'a> {
         self.column() + flat.chars().count() + reserve <= WIDTH
     }
 
-    /// Whether a comment that is still to be printed stands inside.
+    /// Whether a comment is still to be printed before the end of a span.
     fn has_comment(&self, span: Span) -> bool {
-        let rest = &self.comments[self.next..];
-        let inside = |c: &&Comment| c.start >= span.start as usize;
-        rest.iter().take_while(|c| c.end <= span.end as usize).any(|c| inside(&c))
+        self.comments.get(self.next).is_some_and(|c| c.start < span.end as usize)
     }
 
     /// A blank line, if the source has one before `start`.

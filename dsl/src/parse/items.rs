@@ -4,6 +4,7 @@ use super::Rule;
 use super::build::{Build, P};
 use crate::ast::*;
 use crate::diagnostic::{Code, Diagnostic};
+use crate::source::Span;
 
 impl Build<'_> {
     pub fn item(&mut self, p: P<'_>) -> Option<Item> {
@@ -167,23 +168,21 @@ impl Build<'_> {
 
     fn fusion(&mut self, p: P<'_>, doc: Option<Doc>) -> Option<Fusion> {
         let span = self.span(&p);
-        let (mut head, mut body, mut kernel, mut cost) = (None, None, None::<Kernel>, None);
+        let (mut head, mut body) = (None, None);
+        let (mut kernel, mut cost) = (None::<Kernel>, None::<Block>);
         for c in p.into_inner() {
             match c.as_rule() {
                 Rule::fusion_head => head = Some(self.head(c)?),
                 Rule::block => body = Some(self.block(c)?),
                 Rule::kernel => {
-                    let new = self.kernel(c)?;
-                    if let Some(old) = kernel.replace(new) {
-                        self.twice("kernel", &kernel, old.span);
-                    }
+                    let first = kernel.take().map(|k| k.span);
+                    let new = kernel.insert(self.kernel(c)?).span;
+                    self.once("kernel", new, first);
                 }
                 _ => {
-                    let new = self.cost(c)?;
-                    if let Some(old) = cost.replace(new) {
-                        let at = cost.as_ref().map_or(old.span, |b| b.span);
-                        self.errors.push(second("cost", at, old.span));
-                    }
+                    let first = cost.take().map(|b| b.span);
+                    let new = cost.insert(self.cost(c)?).span;
+                    self.once("cost", new, first);
                 }
             }
         }
@@ -191,9 +190,12 @@ impl Build<'_> {
         Some(Fusion { doc, name: head.name, sig: head.sig, body: body?, kernel, cost, span })
     }
 
-    fn twice(&mut self, what: &str, new: &Option<Kernel>, old: crate::source::Span) {
-        let at = new.as_ref().map_or(old, |k| k.span);
-        self.errors.push(second(what, at, old));
+    /// Reports a clause that was there already.
+    fn once(&mut self, what: &str, at: Span, first: Option<Span>) {
+        let Some(first) = first else { return };
+        let message = format!("a fusion has one `{what}` clause");
+        let error = Diagnostic::new(Code::Syntax, at, message).label("second one");
+        self.errors.push(error.because(first, "first one"));
     }
 
     fn cost(&mut self, p: P<'_>) -> Option<Block> {
@@ -319,10 +321,4 @@ impl Build<'_> {
             }
         }
     }
-}
-
-fn second(what: &str, at: crate::source::Span, first: crate::source::Span) -> Diagnostic {
-    Diagnostic::new(Code::Syntax, at, format!("a fusion has one `{what}` clause"))
-        .label("second one")
-        .because(first, "first one")
 }

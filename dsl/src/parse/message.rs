@@ -70,12 +70,12 @@ impl Expected {
         list.iter().filter(|t| self.has(t)).map(|t| format!("`{t}`")).collect()
     }
 
-    /// Keywords that are possible; those that start items only if there are no others.
+    /// Keywords that are possible, those that start items excepted.
     fn keywords(&self) -> Vec<&str> {
         let word = |t: &&str| t.len() > 1 && t.bytes().all(|b| b.is_ascii_lowercase());
-        let all: Vec<&str> = self.tokens.iter().map(String::as_str).filter(word).collect();
-        let inner: Vec<&str> = all.iter().copied().filter(|w| !ITEMS.contains(w)).collect();
-        if inner.is_empty() { all } else { inner }
+        let infix = |t: &&str| *t == "in" && self.has("%");
+        let all = self.tokens.iter().map(String::as_str).filter(word);
+        all.filter(|w| !ITEMS.contains(w) && !infix(w)).collect()
     }
 
     /// What a reader expects here.
@@ -83,8 +83,13 @@ impl Expected {
         let operator = self.has("%");
         let ends_line = self.has("<=>");
         if self.has("\"") && self.has("[") {
+            // Another statement could follow, but this one must.
+            let missing = self.of_list(&["=>", "return"]);
+            if !missing.is_empty() {
+                return missing;
+            }
             let mut all = vec!["an expression".to_string()];
-            all.extend(self.of_list(&["return", ")", "]"]));
+            all.extend(self.of_list(&[")", "]"]));
             return all;
         }
         if self.ty {
@@ -124,6 +129,12 @@ impl Expected {
         if self.has("0..9") {
             all.push("a number".into());
         }
+        if all.is_empty() && self.has("rewrite") {
+            all.push("an item".into());
+        }
+        if all.is_empty() {
+            all = self.of_list(&ITEMS);
+        }
         if all.is_empty() && self.has("%") {
             all.push("an operator".into());
         }
@@ -149,6 +160,9 @@ fn explain(input: &Input<'_>, part: Part, expected: &Expected) -> Diagnostic {
     if (in_line || words.is_empty()) && found.text == "->" {
         words = vec!["`=>`".into()];
     }
+    if found.text == ")" && in_approx(input, part, expected) {
+        words = vec!["a unit such as `ulp`".into()];
+    }
     let message = match words.split_last() {
         _ if stuck_number(&found.text).is_some() => format!("missing `*` in {}", found.what),
         None if reserved(input, expected) => {
@@ -172,7 +186,8 @@ fn found(input: &Input<'_>, part: Part, expected: &Expected, in_line: bool) -> F
     let i = tokens.partition_point(|t| t.end <= expected.at);
     let next = tokens.get(i).copied();
     let same_line = next.is_some_and(|t| !t.first) || i == part.first;
-    let only_keywords = expected.words().iter().all(|w| w.len() > 4 && w.starts_with('`'));
+    let keyword = |w: &String| (w.len() > 4 && w.starts_with('`')) || w == "an item";
+    let only_keywords = expected.words().iter().all(keyword);
     if let Some(t) = next.filter(|_| same_line || (only_keywords && i < part.last)) {
         let text = input.token(i).to_string();
         let label = match t.kind {
@@ -197,10 +212,8 @@ fn found(input: &Input<'_>, part: Part, expected: &Expected, in_line: bool) -> F
 fn open_bracket(input: &Input<'_>, part: Part, expected: &Expected) -> Option<Span> {
     let tokens = &input.tokens.tokens;
     let mut open = Vec::new();
-    for i in part.first..part.last {
-        if tokens[i].start >= expected.at {
-            break;
-        }
+    let before = tokens.partition_point(|t| t.start < expected.at).min(part.last);
+    for i in part.first..before {
         match input.token(i) {
             "(" | "[" | "{" => open.push(i),
             ")" | "]" | "}" => drop(open.pop()),
@@ -245,6 +258,9 @@ fn advise(
         };
         return error.help_edit(help, input.span(first.start, next), "");
     }
+    if found.text == "}" && error.message.starts_with("expected an item") {
+        return error.note("no `{` is open here");
+    }
     if let Some(digits) = stuck_number(&found.text) {
         let (number, word) = found.text.split_at(digits);
         return replace(error, &format!("{number}*{word}"));
@@ -255,6 +271,13 @@ fn advise(
         }
         _ => error,
     }
+}
+
+/// Whether the place is between the parentheses of `approx(..)`.
+fn in_approx(input: &Input<'_>, part: Part, expected: &Expected) -> bool {
+    let i = input.tokens.tokens.partition_point(|t| t.end <= expected.at);
+    let open = (part.first..i).rev().find(|&i| input.token(i) == "(");
+    open.is_some_and(|open| open > part.first && input.token(open - 1) == "approx")
 }
 
 /// Whether the word just before is `in` or `where`, which are never names.

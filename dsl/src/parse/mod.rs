@@ -30,11 +30,14 @@ pub(crate) mod grammar {
 }
 pub(crate) use grammar::{Grammar, Rule};
 
-/// Largest file accepted, in bytes. A `.fuse` file is a few pages; this is thousands.
-pub const MAX_BYTES: usize = 4 << 20;
+/// Largest file accepted, in bytes. A `.fuse` file is a few pages; this is hundreds.
+pub const MAX_BYTES: usize = 1 << 20;
 
 /// Deepest nesting of brackets, and of any expression.
 pub const MAX_DEPTH: usize = 100;
+
+/// More errors than this in one file are not explained: it is not a `.fuse` file.
+const MAX_ERRORS: usize = 200;
 
 /// A text with its tokens: what every part of the parser looks at.
 pub(crate) struct Input<'a> {
@@ -79,6 +82,11 @@ pub(crate) fn parse_scanned(input: &Input<'_>) -> (File, Vec<Diagnostic>) {
         out.items.extend(items);
     }
     crate::diagnostic::sort(&mut errors);
+    if errors.len() > MAX_ERRORS {
+        errors.truncate(MAX_ERRORS);
+        let note = format!("there are more; only the first {MAX_ERRORS} of a file are reported");
+        errors[MAX_ERRORS - 1].notes.push(note);
+    }
     (out, errors)
 }
 
@@ -119,6 +127,7 @@ fn parse_piece(
             errors.append(&mut build.errors);
             built
         }
+        Err(_) if errors.len() > MAX_ERRORS => (None, vec![broken(input, piece)]),
         Err(_) => {
             errors.extend(recover::explain(input, piece));
             (None, vec![broken(input, piece)])
