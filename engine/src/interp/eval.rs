@@ -292,7 +292,7 @@ fn bind<E: Copy>(op: &Op, args: &[&Value<E>], ranks: usize) -> EvalResult<Bindin
     }
     for g in &op.sig.guards {
         if let Truth::False(why) = guard::eval(g, &bindings, &types, &Concrete { ranks }) {
-            return Err(EvalError::new(format!("`{}` does not hold: {why}", g.text)));
+            return Err(EvalError::new(format!("refused by {why}")));
         }
     }
     Ok(bindings)

@@ -3,7 +3,6 @@
 use super::domain::Domain;
 use super::tensor::Tensor;
 use super::value::{EvalError, EvalResult, Value};
-use crate::numerics;
 use fusec_dsl::dtype::Dtype;
 use fusec_dsl::library::Attr;
 use std::borrow::Cow;
@@ -42,14 +41,10 @@ fn join(a: Dtype, b: Dtype) -> Dtype {
         (x, y) if x > y => a,
         (Class::Float, _) if a.bits() == b.bits() => Dtype::F32,
         (Class::Int, _) if a.bits() == b.bits() => Dtype::I16,
-        _ if a.bits() > b.bits() => wider_signed(a, b),
-        _ => wider_signed(b, a),
+        // `u8` with a wider integer is that integer; nothing else is unsigned.
+        _ if a.bits() > b.bits() => a,
+        _ => b,
     }
-}
-
-/// `u8` with a wider integer is that integer; nothing else is unsigned.
-fn wider_signed(wide: Dtype, _narrow: Dtype) -> Dtype {
-    wide
 }
 
 /// The type of an operation over these operands. Tensors with axes decide before tensors without
@@ -58,8 +53,8 @@ pub(super) fn promote<E: Copy>(operands: &[&Value<E>]) -> EvalResult<Dtype> {
     let (mut axes, mut points, mut numbers) = (None, None, None);
     for v in operands {
         let (slot, dtype) = match v {
-            Value::Tensor(t) if t.shape.is_empty() => (&mut points, t.dtype),
-            Value::Tensor(t) => (&mut axes, t.dtype),
+            Value::Tensor(t) if t.shape.is_empty() => (&mut points, arithmetic_type(t.dtype)?),
+            Value::Tensor(t) => (&mut axes, arithmetic_type(t.dtype)?),
             Value::Attr(Attr::Float(_)) => (&mut numbers, Dtype::F32),
             Value::Attr(Attr::Int(_)) => (&mut numbers, Dtype::I64),
             Value::Attr(Attr::Bool(_)) => (&mut numbers, Dtype::B8),
@@ -74,7 +69,7 @@ pub(super) fn promote<E: Copy>(operands: &[&Value<E>]) -> EvalResult<Dtype> {
     }
     let ranked = [axes, points, numbers].into_iter().flatten();
     let winner = ranked.reduce(|a, b| if class(b) > class(a) { b } else { a });
-    arithmetic_type(winner.unwrap_or(Dtype::F32))
+    Ok(winner.unwrap_or(Dtype::F32))
 }
 
 /// An operand as a tensor of the operation's type.
@@ -89,9 +84,6 @@ pub(super) fn operand<'v, D: Domain>(
     let t = v.tensor()?;
     if t.dtype == dtype {
         return Ok(Cow::Borrowed(t));
-    }
-    if !numerics::is_numeric(t.dtype) {
-        return Err(EvalError::new(format!("no arithmetic on {}", t.dtype)));
     }
     let data = t.data.iter().map(|x| d.cast(t.dtype, dtype, *x)).collect();
     Ok(Cow::Owned(Tensor { dtype, shape: t.shape.clone(), data }))

@@ -1,1 +1,0 @@
-//! Primitives against hand-computed values.
