@@ -16,7 +16,7 @@ pub struct Config {
     pub ranges: BTreeMap<String, Interval>,
     /// Ranks of each process group.
     pub groups: BTreeMap<String, i64>,
-    /// Passes switched on by name even if their guards say no.
+    /// The only passes that may run; empty is all of them.
     pub enable: BTreeSet<String>,
     /// Passes switched off by name.
     pub disable: BTreeSet<String>,

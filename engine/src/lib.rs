@@ -13,6 +13,8 @@ pub mod lift;
 pub mod numerics;
 pub mod optimize;
 pub mod report;
+pub mod rewrite;
 pub mod settings;
+pub mod summary;
 pub mod target;
 pub mod text;

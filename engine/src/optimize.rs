@@ -103,8 +103,8 @@ fn enabled_passes(lib: &Library, config: &Config) -> Vec<(String, Result<(), Str
         if config.disable.contains(&pass.name) {
             return Err("disabled by the configuration".to_string());
         }
-        if config.enable.contains(&pass.name) {
-            return Ok(());
+        if !config.enable.is_empty() && !config.enable.contains(&pass.name) {
+            return Err("not among the enabled passes".to_string());
         }
         for g in &pass.guards {
             match guard::eval(g, &Bindings::default(), &[], &facts) {

@@ -1,6 +1,8 @@
 //! What every term shares: the library, interned types, and inferred result types.
 
 use super::node::{Operator, OperatorKind};
+use fusec_dsl::dim::Interval;
+use fusec_dsl::guard::{self, Facts, Truth};
 use fusec_dsl::infer;
 use fusec_dsl::library::{Attr, Library, OpId};
 use fusec_dsl::types::Type;
@@ -117,6 +119,23 @@ impl Context {
         self.results.insert((op, 0, kids.into()), Ok(ty));
     }
 
+    /// An op exists only where its own guards hold, so every use of it inherits them.
+    fn defined(&self, id: OpId, kids: &[Type]) -> Result<(), String> {
+        let sig = &self.lib.op(id).sig;
+        if sig.guards.is_empty() {
+            return Ok(());
+        }
+        let mut b = infer::Bindings::default();
+        b.unify_all(&sig.params, kids)?;
+        for g in &sig.guards {
+            match guard::eval(g, &b, kids, &NoFacts) {
+                Truth::True => {}
+                Truth::False(why) | Truth::Depends(why) => return Err(why),
+            }
+        }
+        Ok(())
+    }
+
     fn infer(&self, op: Operator, kids: Vec<Type>) -> Result<Type, String> {
         match op.kind() {
             OperatorKind::List => Ok(Type::List(kids)),
@@ -125,8 +144,33 @@ impl Context {
                 Some(Type::Tuple(items)) if i < items.len() => Ok(items[i].clone()),
                 other => Err(format!("no result {i} in {}", other.unwrap_or(&Type::Unknown))),
             },
-            OperatorKind::Op(id) => infer::call(&self.lib, id, &kids),
+            OperatorKind::Op(id) => {
+                let result = infer::call(&self.lib, id, &kids)?;
+                self.defined(id, &kids)?;
+                Ok(result)
+            }
             _ => Err("a fusion whose result type was never recorded".into()),
         }
+    }
+}
+
+/// What an op's own guard may rely on: nothing but its operands.
+struct NoFacts;
+
+impl Facts for NoFacts {
+    fn range(&self, _symbol: &str) -> Interval {
+        Interval { lo: Some(0), hi: None }
+    }
+
+    fn global(&self, _space: &str, _name: &str, _args: &[i64]) -> Option<Attr> {
+        None
+    }
+
+    fn group_size(&self, _group: &str) -> Option<i64> {
+        None
+    }
+
+    fn contiguous(&self, _param: usize) -> Option<bool> {
+        None
     }
 }

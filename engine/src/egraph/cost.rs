@@ -82,6 +82,29 @@ impl CostModel<'_> {
         Cost { us: one_shot.min(two_shot) + memory, bytes: epilogue_bytes + bytes, launches: 1 }
     }
 
+    /// A node that rules do not look into: a matrix product by its operations, else by its bytes.
+    pub fn opaque(&self, target: &str, reads: &[Type], writes: &Type, moved: f64) -> Cost {
+        let streamed = self.stream(moved);
+        let product = target.contains("mm") || target.contains("linear") || target.contains("bmm");
+        let operands: Vec<_> = reads.iter().filter_map(Type::tensor).collect();
+        let inner = operands.iter().find(|t| t.shape.len() >= 2).and_then(|t| t.shape.last());
+        let result = match writes {
+            Type::Tuple(items) => items.iter().find_map(Type::tensor),
+            other => other.tensor(),
+        };
+        let (true, Some(inner), Some(result)) = (product, inner, result) else { return streamed };
+        let ops = 2.0 * self.value(inner) * self.value(&result.numel());
+        let narrow = operands.iter().any(|t| t.dtype.bits() == 8 && t.dtype.is_float());
+        let packed = target.contains("fp4");
+        let t = &self.target.tflops;
+        let rate = match (packed, narrow) {
+            (true, _) => t.fp4.or(t.fp8).unwrap_or(t.bf16),
+            (_, true) => t.fp8.unwrap_or(t.bf16),
+            _ => t.bf16,
+        };
+        Cost { us: streamed.us.max(ops / (rate * 1e6)), ..streamed }
+    }
+
     fn group_ranks<'t>(&self, kids: impl Iterator<Item = &'t Type>) -> i64 {
         let mut ranks = 2;
         for kid in kids {

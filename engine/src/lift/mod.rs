@@ -1,5 +1,11 @@
 //! Lifting: from a graph's nodes to typed terms over library ops.
 
+mod bind;
+mod graph;
+mod views;
+
+pub use graph::lift_graph;
+
 use crate::config::Config;
 use crate::egraph::canon;
 use crate::egraph::context::Context;
@@ -7,6 +13,7 @@ use crate::egraph::term::{TermDag, TermId, Terms};
 use fusec_dsl::dim::Interval;
 use fusec_dsl::infer::Bindings;
 use fusec_dsl::library::{Attr, BodyKind, Library, Scalar, Test, TypeExpr};
+use fusec_dsl::types::Type;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -21,9 +28,42 @@ pub struct Lifted {
     pub origins: Vec<Vec<u32>>,
     /// Bounds of the graph's symbols.
     pub symbols: BTreeMap<String, Interval>,
+    /// Nodes that rules do not look into.
+    pub opaque: Vec<OpaqueNode>,
+    /// Assertions that the types prove: they need not keep a value alive.
+    pub dropped: Vec<u32>,
+    /// Calls of bound operators that no bind accepted: why, by target.
+    pub unbound: BTreeMap<String, Vec<String>>,
+}
+
+/// A node that rules do not look into.
+#[derive(Clone, Debug)]
+pub struct OpaqueNode {
+    /// Its index in the source graph.
+    pub node: u32,
+    /// What it calls.
+    pub target: String,
+    /// Types of its operands.
+    pub reads: Vec<Type>,
+    /// Type of its result.
+    pub writes: Type,
+    /// It only allocates.
+    pub fresh: bool,
 }
 
 impl Lifted {
+    fn new(dag: TermDag) -> Lifted {
+        Lifted {
+            dag,
+            live: Vec::new(),
+            origins: Vec::new(),
+            symbols: BTreeMap::new(),
+            opaque: Vec::new(),
+            dropped: Vec::new(),
+            unbound: BTreeMap::new(),
+        }
+    }
+
     /// The graph's own bounds, narrowed by the configuration.
     pub fn ranges(&self, config: &Config) -> BTreeMap<String, Interval> {
         let narrowed = |(name, own): (&String, &Interval)| {
@@ -63,7 +103,7 @@ impl Lifted {
 /// An input or a call does not type.
 pub fn lift_test(lib: &Arc<Library>, test: &Test) -> Result<Lifted, String> {
     let dag = TermDag::new(Context::new(lib.clone()));
-    let mut l = Lifted { dag, live: Vec::new(), origins: Vec::new(), symbols: BTreeMap::new() };
+    let mut l = Lifted::new(dag);
     let mut values: Vec<TermId> = Vec::new();
     for (i, node) in test.graph.nodes.iter().enumerate() {
         let term = match &node.kind {
