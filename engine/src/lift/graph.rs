@@ -124,7 +124,8 @@ impl Lifter<'_> {
                 let (values, parts) = (&self.values, &mut self.parts);
                 let mut of = |dag: &mut TermDag, a: &Arg| argument(graph, dag, values, a);
                 bind::apply(graph, dag, index, bind, &mut of).and_then(|(term, outs)| {
-                    let several = !outs.is_empty() || matches!(node.value, Value::Tuple(_));
+                    let parts = matches!(node.value, Value::Tuple(_) | Value::List(_));
+                    let several = !outs.is_empty() || parts;
                     let found = match outs.is_empty() {
                         true => numbered(dag, term, &node.value),
                         false => outs,
