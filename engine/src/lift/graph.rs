@@ -124,8 +124,8 @@ impl Lifter<'_> {
                 let (values, parts) = (&self.values, &mut self.parts);
                 let mut of = |dag: &mut TermDag, a: &Arg| argument(graph, dag, values, a);
                 bind::apply(graph, dag, index, bind, &mut of).and_then(|(term, outs)| {
-                    let parts = matches!(node.value, Value::Tuple(_) | Value::List(_));
-                    let several = !outs.is_empty() || parts;
+                    let listed = matches!(node.value, Value::Tuple(_) | Value::List(_));
+                    let several = !outs.is_empty() || listed;
                     let found = match outs.is_empty() {
                         true => numbered(dag, term, &node.value),
                         false => outs,
