@@ -106,9 +106,10 @@ impl Draft {
 
     /// Removes nodes that cannot be built or are not reachable from a root.
     pub fn sweep(&mut self) -> bool {
-        let buildable = self.buildable();
-        let mut changed = self
-            .drop_where(|draft, n| draft.kids[n as usize].iter().any(|&k| !buildable[k as usize]));
+        let rank = self.build_ranks();
+        let mut changed = self.drop_where(|draft, n| {
+            draft.kids[n as usize].iter().any(|&k| rank[k as usize] == NONE)
+        });
         let reached = self.reached();
         changed |= self.drop_where(|draft, n| !reached[draft.class_of[n as usize] as usize]);
         changed
@@ -123,16 +124,20 @@ impl Draft {
         !victims.is_empty()
     }
 
-    fn buildable(&self) -> Vec<bool> {
+    /// When each class is derived, if nodes fire one after the other; [`NONE`] for never.
+    pub fn build_ranks(&self) -> Vec<u32> {
         let users = self.users();
         let mut missing: Vec<u32> = self.kids.iter().map(|k| k.len() as u32).collect();
-        let mut built = vec![false; self.classes()];
+        let mut rank = vec![NONE; self.classes()];
+        let mut next = 0;
         let mut stack: Vec<u32> = self.live().filter(|&n| missing[n as usize] == 0).collect();
         while let Some(node) = stack.pop() {
             let class = self.class_of[node as usize];
-            if std::mem::replace(&mut built[class as usize], true) {
+            if rank[class as usize] != NONE {
                 continue;
             }
+            rank[class as usize] = next;
+            next += 1;
             for &user in users.row(class) {
                 missing[user as usize] -= 1;
                 if missing[user as usize] == 0 {
@@ -140,7 +145,7 @@ impl Draft {
                 }
             }
         }
-        built
+        rank
     }
 
     fn reached(&self) -> Vec<bool> {

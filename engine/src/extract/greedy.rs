@@ -108,7 +108,7 @@ impl Greedy<'_> {
             (0..part.nodes() as u32).map(|n| part.kids.row(n).len() as u32).collect();
         let mut spare = VecDeque::new();
         let mut ready: Vec<u32> = Vec::new();
-        let mut sort = |node: u32, ready: &mut Vec<u32>, spare: &mut VecDeque<u32>| {
+        let sort = |node: u32, ready: &mut Vec<u32>, spare: &mut VecDeque<u32>| {
             if self.choice[part.class_of[node as usize] as usize] == node {
                 ready.push(node);
             } else if self.price[node as usize] < INF {

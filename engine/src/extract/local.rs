@@ -21,8 +21,10 @@ struct Local<'a> {
     /// Active users, and one more for a root.
     refs: Vec<u32>,
     cost: u64,
-    /// Position in an order with kids before users; only meaningful for active classes.
+    /// Position in an order with kids before users; the number of classes for inactive ones.
     position: Vec<u32>,
+    /// Classes that the move under trial has made inactive at some point.
+    freed: Vec<u32>,
     stamp: Vec<u32>,
     now: u32,
     work: usize,
@@ -56,6 +58,7 @@ impl<'a> Local<'a> {
             refs: vec![0; part.classes()],
             cost: 0,
             position: vec![0; part.classes()],
+            freed: Vec::new(),
             stamp: vec![0; part.classes()],
             now: 0,
             work: 0,
@@ -86,6 +89,7 @@ impl<'a> Local<'a> {
             self.work += 1;
             self.refs[class as usize] -= 1;
             if self.refs[class as usize] == 0 {
+                self.freed.push(class);
                 let node = self.choice[class as usize];
                 self.cost -= self.part.cost[node as usize];
                 stack.extend(self.part.kids.row(node));
@@ -109,7 +113,7 @@ impl<'a> Local<'a> {
 
     /// Whether the class reaches itself. Classes that were active before the move and stand
     /// below every changed class cannot lead back.
-    fn reaches_itself(&mut self, class: u32, floor: u32, was_active: impl Fn(u32) -> bool) -> bool {
+    fn reaches_itself(&mut self, class: u32, floor: u32) -> bool {
         self.now += 1;
         let mut stack = vec![class];
         while let Some(at) = stack.pop() {
@@ -118,8 +122,7 @@ impl<'a> Local<'a> {
                 if kid == class {
                     return true;
                 }
-                let settled = was_active(kid) && self.position[kid as usize] < floor;
-                if !settled && self.stamp[kid as usize] != self.now {
+                if self.position[kid as usize] >= floor && self.stamp[kid as usize] != self.now {
                     self.stamp[kid as usize] = self.now;
                     stack.push(kid);
                 }
@@ -131,6 +134,7 @@ impl<'a> Local<'a> {
     /// Applies several changes if together they are cheaper and close no cycle.
     fn try_moves(&mut self, moves: &[(u32, u32)]) -> bool {
         let before = self.cost;
+        self.freed.clear();
         let old: Vec<(u32, u32)> =
             moves.iter().map(|&(class, _)| (class, self.choice[class as usize])).collect();
         let mut applied = 0;
@@ -153,12 +157,9 @@ impl<'a> Local<'a> {
     }
 
     fn closes_cycle(&mut self, moves: &[(u32, u32)]) -> bool {
-        let floor = moves.iter().map(|&(c, _)| self.position[c as usize]).min().unwrap_or(0);
-        let known = self.position.len() as u32;
-        let positions = self.position.clone();
-        moves
-            .iter()
-            .any(|&(class, _)| self.reaches_itself(class, floor, |k| positions[k as usize] < known))
+        let positions = moves.iter().map(|&(c, _)| self.position[c as usize]);
+        let floor = positions.min().unwrap_or(0);
+        moves.iter().any(|&(class, _)| self.reaches_itself(class, floor))
     }
 
     /// Positions of active classes from 0, kids first; others get the number of classes.
@@ -192,6 +193,12 @@ impl<'a> Local<'a> {
     }
 
     fn renumber_if_needed(&mut self, moves: &[(u32, u32)]) {
+        let unknown = self.part.classes() as u32;
+        for &class in &self.freed {
+            if self.refs[class as usize] == 0 {
+                self.position[class as usize] = unknown;
+            }
+        }
         let fits = moves.iter().all(|&(class, node)| {
             let own = self.position[class as usize];
             self.part.kids.row(node).iter().all(|&k| self.position[k as usize] < own)
@@ -253,8 +260,9 @@ impl<'a> Local<'a> {
             }
         }
         for node in 0..part.nodes() as u32 {
-            if missing[node as usize] == 0 {
-                heap.push(Reverse((sum[node as usize], part.class_of[node as usize], node)));
+            let of = part.class_of[node as usize];
+            if missing[node as usize] == 0 && self.refs[of as usize] == 0 {
+                heap.push(Reverse((sum[node as usize], of, node)));
             }
         }
         while let Some(Reverse((value, class, node))) = heap.pop() {
@@ -266,7 +274,7 @@ impl<'a> Local<'a> {
                 sum[user as usize] = (sum[user as usize] + value).min(INF);
                 missing[user as usize] -= 1;
                 let of = part.class_of[user as usize];
-                if missing[user as usize] == 0 && !settled[of as usize] {
+                if missing[user as usize] == 0 && self.refs[of as usize] == 0 {
                     heap.push(Reverse((sum[user as usize], of, user)));
                 }
             }

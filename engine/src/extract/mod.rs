@@ -28,6 +28,8 @@ mod search;
 pub mod serialized;
 mod solve;
 mod tables;
+#[cfg(test)]
+mod tests;
 mod units;
 
 pub use problem::{

@@ -51,7 +51,23 @@ pub(super) fn order(draft: &Draft) -> Order {
             walk.from(class);
         }
     }
-    walk.order
+    let mut order = walk.order;
+    sort_cycles(draft, &mut order);
+    order
+}
+
+/// Inside each cyclic component, classes in an order in which they can be derived: then every
+/// class that all derivations of a class contain stands before it.
+fn sort_cycles(draft: &Draft, order: &mut Order) {
+    if order.component_size.len() == order.sequence.len() {
+        return;
+    }
+    let rank = draft.build_ranks();
+    let component = &order.component;
+    order.sequence.sort_unstable_by_key(|&c| (component[c as usize], rank[c as usize]));
+    for (at, &class) in order.sequence.iter().enumerate() {
+        order.position[class as usize] = at as u32;
+    }
 }
 
 impl Walk<'_> {
