@@ -24,7 +24,7 @@ impl<'a> Must<'a> {
     /// Computes the sets.
     pub fn new(draft: &Draft, order: &'a Order, users: &Csr) -> Self {
         let live = order.sequence.len();
-        let words = ((1 << 19) / live.max(1)).max(16).min(live / BITS + 1);
+        let words = ((1 << 18) / live.max(1)).max(16).min(live / BITS + 1);
         let mut must = Self { order, words, bits: vec![0; words * live], known: vec![false; live] };
         if !must.iterate(draft, users) {
             must.forget();
@@ -42,18 +42,13 @@ impl<'a> Must<'a> {
             && self.bits[at * self.words + word - base] >> (wanted % BITS) & 1 == 1
     }
 
-    /// The classes of one must-set, ascending by position.
-    pub fn members(&self, of: u32) -> impl Iterator<Item = u32> + '_ {
-        let at = self.position(of);
-        let base = self.base(at);
-        (0..self.words).flat_map(move |w| {
-            let mut word = self.bits[at * self.words + w];
-            std::iter::from_fn(move || {
-                let bit = word.trailing_zeros() as usize;
-                word &= word.wrapping_sub(1);
-                (bit < BITS).then(|| self.order.sequence[(base + w) * BITS + bit])
-            })
-        })
+    /// Adds a must-set to a set of positions.
+    pub fn add_to(&self, class: u32, set: &mut [u64]) {
+        let at = self.position(class);
+        let own = &self.bits[at * self.words..(at + 1) * self.words];
+        for (word, bits) in set[self.base(at)..].iter_mut().zip(own) {
+            *word |= bits;
+        }
     }
 
     fn position(&self, class: u32) -> usize {
@@ -69,7 +64,7 @@ impl<'a> Must<'a> {
     fn iterate(&mut self, draft: &Draft, users: &Csr) -> bool {
         let live = self.known.len();
         let mut dirty = vec![true; live];
-        let mut fresh = vec![0; self.words];
+        let mut scratch = vec![0; 2 * self.words];
         for _ in 0..64 {
             let mut changed = false;
             for at in 0..live {
@@ -77,7 +72,7 @@ impl<'a> Must<'a> {
                     continue;
                 }
                 let class = self.order.sequence[at];
-                if self.recompute(draft, class, at, &mut fresh) {
+                if self.recompute(draft, class, at, &mut scratch) {
                     changed = true;
                     for &user in users.row(class) {
                         let user = self.position(draft.class_of[user as usize]);
@@ -93,8 +88,9 @@ impl<'a> Must<'a> {
     }
 
     /// New value of one class; true if it differs from the old one.
-    fn recompute(&mut self, draft: &Draft, class: u32, at: usize, fresh: &mut [u64]) -> bool {
+    fn recompute(&mut self, draft: &Draft, class: u32, at: usize, scratch: &mut [u64]) -> bool {
         let base = self.base(at);
+        let (fresh, union) = scratch.split_at_mut(self.words);
         let mut any = false;
         for &node in &draft.nodes[class as usize] {
             let kids = &draft.kids[node as usize];
@@ -102,9 +98,15 @@ impl<'a> Must<'a> {
             if kids.iter().any(|&k| !self.known[self.position(k)]) {
                 continue;
             }
-            for w in 0..self.words {
-                let union = kids.iter().fold(0, |u, &k| u | self.word(self.position(k), base + w));
-                fresh[w] = if any { fresh[w] & union } else { union };
+            let target = if any { &mut *union } else { &mut *fresh };
+            target.fill(0);
+            for &kid in kids {
+                self.overlay(self.position(kid), base, target);
+            }
+            if any {
+                for (word, with) in fresh.iter_mut().zip(&*union) {
+                    *word &= with;
+                }
             }
             any = true;
         }
@@ -116,18 +118,21 @@ impl<'a> Must<'a> {
         fresh[own] |= 1 << (at % BITS);
         fresh[own + 1..].fill(0);
         let old = &mut self.bits[at * self.words..(at + 1) * self.words];
-        let changed = !self.known[at] || old != fresh;
+        let changed = !self.known[at] || old != &*fresh;
         old.copy_from_slice(fresh);
         self.known[at] = true;
         changed
     }
 
-    fn word(&self, at: usize, absolute: usize) -> u64 {
-        let base = self.base(at);
-        if absolute >= base && absolute < base + self.words {
-            self.bits[at * self.words + absolute - base]
-        } else {
-            0
+    /// Adds the set of the class at a position to a window that starts at word `base`.
+    fn overlay(&self, at: usize, base: usize, window: &mut [u64]) {
+        let own = &self.bits[at * self.words..(at + 1) * self.words];
+        let own_base = self.base(at);
+        let (from, to) = if own_base < base { (base - own_base, 0) } else { (0, own_base - base) };
+        if from < self.words && to < self.words {
+            for (word, bits) in window[to..].iter_mut().zip(&own[from..]) {
+                *word |= bits;
+            }
         }
     }
 

@@ -9,13 +9,18 @@ use super::must::Must;
 use super::order::{Order, order};
 use super::problem::Csr;
 use super::units::add;
-use rustc_hash::FxHashMap;
 
 /// Longest list of nodes of a class that is compared pair by pair.
 const PAIRWISE: usize = 400;
 
+/// Most partners that are tried for a twin class.
+const PARTNERS: usize = 16;
+
 /// Reduces to a fixpoint (or `rounds`, whichever is first).
 pub(super) fn presolve(draft: &mut Draft, rounds: usize) {
+    draft.sweep();
+    take_out_decided(draft);
+    inline_single(draft);
     draft.sweep();
     for _ in 0..rounds {
         let order = order(draft);
@@ -47,11 +52,14 @@ fn drop_certain_cycles(draft: &mut Draft, must: &Must) -> bool {
 /// What every derivation of a root contains is active in every selection: a root itself.
 fn force_needed(draft: &mut Draft, order: &Order, must: &Must) -> bool {
     let mut changed = false;
-    for &class in order.sequence.iter().rev() {
-        if draft.root[class as usize] {
-            for member in must.members(class) {
-                changed |= !std::mem::replace(&mut draft.root[member as usize], true);
-            }
+    let mut needed = vec![0u64; order.sequence.len() / 64 + 1];
+    for (at, &class) in order.sequence.iter().enumerate().rev() {
+        let root = &mut draft.root[class as usize];
+        if needed[at / 64] >> (at % 64) & 1 == 1 {
+            changed |= !std::mem::replace(root, true);
+        }
+        if *root {
+            must.add_to(class, &mut needed);
         }
     }
     changed
@@ -109,47 +117,35 @@ fn dominates(draft: &Draft, must: &Must, b: u32, a: u32) -> bool {
 }
 
 /// A class as its sorted list of (cost, kids).
-fn signature(draft: &Draft, class: usize) -> Vec<(u64, &Kids)> {
-    let nodes = draft.nodes[class].iter();
-    let mut list: Vec<_> =
-        nodes.map(|&n| (draft.cost[n as usize], &draft.kids[n as usize])).collect();
+fn signature(draft: &Draft, class: u32) -> Vec<(u64, &Kids)> {
+    let nodes = draft.nodes[class as usize].iter();
+    let mut list: Vec<_> = nodes
+        .map(|&n| (draft.cost[n as usize], &draft.kids[n as usize]))
+        .collect();
     list.sort_unstable();
     list
 }
 
 /// Of two classes with the same node list, the later goes if each of its users has a twin that
 /// uses the earlier one instead (as commuted operands do).
+///
+/// Partners are looked for among the siblings of one user, not among all classes that look
+/// alike: those may be every leaf of the graph.
 fn drop_twins(draft: &mut Draft) -> bool {
-    let mut groups: FxHashMap<Vec<(u64, &Kids)>, Vec<u32>> = FxHashMap::default();
-    let mut order = Vec::new();
-    for class in 0..draft.classes() {
-        if draft.nodes[class].is_empty() {
-            continue;
-        }
-        let group = groups.entry(signature(draft, class)).or_default();
-        group.push(class as u32);
-        if group.len() == 2 {
-            order.push(class as u32);
-        }
-    }
-    let mut twins: Vec<Vec<u32>> = groups.into_values().filter(|g| g.len() > 1).collect();
-    twins.sort_unstable();
-    if twins.is_empty() {
-        return false;
-    }
     let users = draft.users();
     let mut changed = false;
-    for group in twins {
-        for (i, &later) in group.iter().enumerate().skip(1) {
-            for &earlier in &group[..i] {
-                if !draft.root[later as usize] && replaceable(draft, &users, later, earlier) {
-                    for &user in users.row(later) {
-                        if draft.alive[user as usize] {
-                            draft.drop_node(user);
-                            changed = true;
-                        }
-                    }
-                    break;
+    for later in 0..draft.classes() as u32 {
+        if draft.nodes[later as usize].is_empty() || draft.root[later as usize] {
+            continue;
+        }
+        let partner = partners(draft, &users, later)
+            .into_iter()
+            .find(|&earlier| replaceable(draft, &users, later, earlier));
+        if partner.is_some() {
+            for &user in users.row(later) {
+                if draft.alive[user as usize] {
+                    draft.drop_node(user);
+                    changed = true;
                 }
             }
         }
@@ -157,14 +153,40 @@ fn drop_twins(draft: &mut Draft) -> bool {
     changed
 }
 
+/// Earlier classes that a sibling of the first live user of this class uses and it does not.
+fn partners(draft: &Draft, users: &Csr, later: u32) -> Vec<u32> {
+    let mut live = users.row(later).iter().filter(|&&u| draft.alive[u as usize]);
+    let Some(&user) = live.next() else {
+        return Vec::new();
+    };
+    let own = &draft.kids[user as usize];
+    let mut found = Vec::new();
+    for &sibling in &draft.nodes[draft.class_of[user as usize] as usize] {
+        let kids = &draft.kids[sibling as usize];
+        if sibling == user
+            || draft.cost[sibling as usize] != draft.cost[user as usize]
+            || kids.len() > own.len()
+        {
+            continue;
+        }
+        let alike = |&&k: &&u32| {
+            k < later && draft.nodes[k as usize].len() == draft.nodes[later as usize].len()
+        };
+        found.extend(kids.iter().filter(alike).filter(|k| !own.contains(k)));
+        if found.len() > PARTNERS {
+            break;
+        }
+    }
+    found
+}
+
 /// Whether every live user of `later` has a live twin with `earlier` in its place.
 fn replaceable(draft: &Draft, users: &Csr, later: u32, earlier: u32) -> bool {
-    let live = users.row(later).iter().filter(|&&u| draft.alive[u as usize]);
-    // The class itself may have lost nodes to an earlier pair of this pass.
-    if signature(draft, later as usize) != signature(draft, earlier as usize) {
+    if signature(draft, later) != signature(draft, earlier) {
         return false;
     }
-    live.clone().all(|&user| {
+    let mut live = users.row(later).iter().filter(|&&u| draft.alive[u as usize]);
+    live.all(|&user| {
         let mut kids = draft.kids[user as usize].clone();
         kids.retain(|k| *k != later);
         if let Err(at) = kids.binary_search(&earlier) {
