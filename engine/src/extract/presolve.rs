@@ -119,9 +119,8 @@ fn dominates(draft: &Draft, must: &Must, b: u32, a: u32) -> bool {
 /// A class as its sorted list of (cost, kids).
 fn signature(draft: &Draft, class: u32) -> Vec<(u64, &Kids)> {
     let nodes = draft.nodes[class as usize].iter();
-    let mut list: Vec<_> = nodes
-        .map(|&n| (draft.cost[n as usize], &draft.kids[n as usize]))
-        .collect();
+    let mut list: Vec<_> =
+        nodes.map(|&n| (draft.cost[n as usize], &draft.kids[n as usize])).collect();
     list.sort_unstable();
     list
 }

@@ -1,4 +1,10 @@
-//! Parts too wide for tables: heuristics from above, bounds from below, reductions in between.
+//! Parts too wide for tables: heuristics from above, bounds from below, reductions in between,
+//! and branching where these meet no more.
+//!
+//! One step at a part: a few dual ascents give a bound, reduced costs and guided selections.
+//! Nodes that no better selection can contain go, the reductions run again, and what is left
+//! falls apart or fits tables. If nothing goes, one node of an active class is demanded in one
+//! branch and forbidden in the other.
 
 use super::ascent::{Ascent, ascend, least_with};
 use super::clock::Clock;
@@ -8,94 +14,176 @@ use super::eliminate::{self, Caps};
 use super::greedy::greedy;
 use super::local;
 use super::presolve::{is_decided, presolve};
-use super::problem::Stats;
 use super::tables::Memo;
 use super::units::{INF, add};
+
+/// Ascents at the top of a part, and inside of branches.
+const ASCENTS: (u64, u64) = (8, 3);
+/// Nodes tried before one is branched on.
+const CANDIDATES: usize = 12;
+/// Table caps inside of branches, where many small problems must be quick.
+const BRANCH_CAPS: Caps = Caps { entries: 1 << 14, work: 1 << 19 };
+/// Deepest nesting of branches and reductions.
+const DEPTH: usize = 300;
 
 /// A selection of a part and what is known about the least cost below the cutoff.
 #[derive(Debug, Clone)]
 pub(super) struct Answer {
-    /// Some valid selection, trimmed.
+    /// A valid selection, trimmed; or all [`NONE`] if none was found.
     pub choice: Vec<u32>,
-    /// Its cost.
+    /// Its cost; [`INF`] for none.
     pub cost: u64,
     /// No selection costs less than the smaller of this and the cutoff asked for.
     pub bound: u64,
+    /// Whether tables alone gave the answer.
+    pub by_tables: bool,
 }
 
 /// What the search shares between parts.
 pub(super) struct Shared<'a> {
     pub memo: &'a mut Memo,
     pub clock: &'a mut Clock,
-    pub table_entries: usize,
-    pub stats: &'a mut Stats,
+    pub caps: Caps,
+}
+
+impl Answer {
+    fn none(part: &Part, bound: u64) -> Self {
+        Self { choice: vec![NONE; part.classes()], cost: INF, bound, by_tables: false }
+    }
+
+    /// Replaces the selection if the candidate is complete and cheaper.
+    fn consider(&mut self, part: &Part, choice: &[u32]) {
+        if let Some(choice) = complete(part, choice) {
+            let cost = part.cost_of(&choice);
+            if cost < self.cost {
+                self.cost = cost;
+                self.choice = choice;
+            }
+        }
+    }
 }
 
 /// Solves a part by tables if they fit, else by bounds; only selections below `cutoff` matter.
-pub(super) fn solve_part(part: &Part, cutoff: u64, shared: &mut Shared) -> Answer {
-    let work = shared.clock.left() / 8;
-    let caps = Caps { entries: shared.table_entries, work };
+pub(super) fn solve_part(part: &Part, cutoff: u64, shared: &mut Shared, depth: usize) -> Answer {
+    let caps = if depth == 0 { shared.caps } else { BRANCH_CAPS };
+    let caps = Caps { work: caps.work.min(shared.clock.left()), ..caps };
     let before = shared.memo.work;
     let tables = eliminate::solve(part, shared.memo, caps);
-    shared.clock.spend((shared.memo.work - before) as usize / 8);
-    if let Ok(choice) = tables {
-        shared.stats.by_tables += 1;
-        let cost = part.cost_of(&choice);
-        return Answer { choice, cost, bound: cost };
+    shared.clock.spend((shared.memo.work - before) as usize / 4 + part.nodes());
+    shared.memo.tidy();
+    match tables {
+        Ok(choice) => {
+            let cost = part.cost_of(&choice);
+            Answer { choice, cost, bound: cost, by_tables: true }
+        }
+        Err(_) => search(part, cutoff, shared, depth),
     }
-    shared.memo.forget_large();
-    search(part, cutoff, shared)
 }
 
-fn search(part: &Part, cutoff: u64, shared: &mut Shared) -> Answer {
-    let mut best = first_selection(part, shared.clock);
-    let mut ascent = ascend(part, &part.cost, 0, false);
-    for seed in 1..8 {
-        if ascent.bound >= cutoff.min(best.cost) || !shared.clock.spend(ascent.work) {
-            break;
-        }
-        let other = ascend(part, &part.cost, seed, false);
-        consider(part, &mut best, guided(part, &other, shared.clock));
-        if other.bound > ascent.bound {
-            ascent = other;
-        }
+fn search(part: &Part, cutoff: u64, shared: &mut Shared, depth: usize) -> Answer {
+    let mut best = Answer::none(part, 0);
+    if depth == 0 {
+        let start = greedy(part, &part.cost, &mut shared.clock.slice(50_000_000));
+        best.consider(part, &start);
+        best.consider(part, &local::improve(part, &start, shared.clock));
     }
-    best.bound = ascent.bound.max(best.bound);
+    let ascent = best_ascent(part, &mut best, cutoff, shared.clock, depth);
+    best.bound = ascent.bound;
     let cutoff = cutoff.min(best.cost);
-    if best.bound >= cutoff {
-        shared.stats.by_search += 1;
+    if best.bound >= cutoff || shared.clock.is_out() || depth >= DEPTH {
         return best;
     }
-    if shared.clock.is_out() {
-        shared.stats.open += 1;
-        return best;
-    }
-    let Some(draft) = tightened(part, &ascent, cutoff) else {
-        shared.stats.by_search += 1;
+    let all = |_| true;
+    let Some(draft) = tightened(part, &ascent, cutoff, all, None) else {
         best.bound = cutoff;
         return best;
     };
-    if draft.size().1 * 20 > part.nodes() * 19 {
-        shared.stats.open += 1;
-        return best;
+    if draft.size().1 * 20 <= part.nodes() * 19 {
+        descend(part, &draft, &mut best, cutoff, shared, depth);
+    } else {
+        branch(part, &ascent, &mut best, cutoff, shared, depth);
     }
-    descend(part, &draft, best, cutoff, shared)
+    best
 }
 
-/// Solves what is left of a part after reductions and translates the answer.
+/// The best of several ascents; each also guides a selection.
+fn best_ascent(
+    part: &Part,
+    best: &mut Answer,
+    cutoff: u64,
+    clock: &mut Clock,
+    depth: usize,
+) -> Ascent {
+    let mut top = ascend(part, &part.cost, 0, false);
+    let count = if depth == 0 { ASCENTS.0 } else { ASCENTS.1 };
+    for seed in 1..=count {
+        if top.bound >= cutoff.min(best.cost) || !clock.spend(top.work) {
+            break;
+        }
+        let other = ascend(part, &part.cost, seed, false);
+        if depth == 0 || seed == count {
+            guided(part, &other, best, clock);
+        }
+        if other.bound > top.bound {
+            top = other;
+        }
+    }
+    top
+}
+
+/// Considers a selection of nodes used up by an ascent.
+fn guided(part: &Part, ascent: &Ascent, best: &mut Answer, clock: &mut Clock) {
+    let reduced = part.cost.iter().zip(&ascent.reduced);
+    let price: Vec<u64> =
+        reduced.map(|(&cost, &reduced)| if reduced == 0 { cost } else { INF }).collect();
+    let start = greedy(part, &price, &mut clock.slice(20_000_000));
+    if complete(part, &start).is_some() {
+        best.consider(part, &local::improve(part, &start, clock));
+    }
+}
+
+/// The part without nodes that no selection below the cutoff contains, reduced again; `None` if
+/// there is no such selection. Only `allowed` nodes are kept, and `demanded` is a further root.
+fn tightened(
+    part: &Part,
+    ascent: &Ascent,
+    cutoff: u64,
+    allowed: impl Fn(u32) -> bool,
+    demanded: Option<u32>,
+) -> Option<Draft> {
+    let slack = cutoff.checked_sub(ascent.bound)?;
+    let least = least_with(part, &ascent.reduced);
+    let mut draft = Draft::empty(part.classes());
+    for node in 0..part.nodes() as u32 {
+        if least[node as usize] < slack && allowed(node) {
+            let class = part.class_of[node as usize];
+            draft.push(class, part.cost[node as usize], part.kids.row(node).into(), node);
+        }
+    }
+    draft.root.clone_from(&part.root);
+    if let Some(class) = demanded {
+        draft.root[class as usize] = true;
+    }
+    presolve(&mut draft, 12);
+    let dead = (0..draft.classes()).any(|c| draft.root[c] && draft.nodes[c].is_empty());
+    (!dead && draft.paid < cutoff).then_some(draft)
+}
+
+/// Solves what is left of a part after reductions and takes over the translated answer.
 fn descend(
     part: &Part,
     draft: &Draft,
-    mut best: Answer,
+    best: &mut Answer,
     cutoff: u64,
     shared: &mut Shared,
-) -> Answer {
-    let parts = split(draft);
+    depth: usize,
+) {
     let mut bound = draft.paid;
     let mut picked = vec![NONE; part.classes()];
-    for sub in &parts {
-        let answer = solve_part(sub, cutoff.saturating_sub(bound), shared);
-        bound = add(bound, answer.bound.min(cutoff.saturating_sub(bound)));
+    for sub in &split(draft) {
+        let room = cutoff.saturating_sub(bound);
+        let answer = solve_part(sub, room, shared, depth + 1);
+        bound = add(bound, answer.bound.min(room));
         for (class, &node) in answer.choice.iter().enumerate() {
             if node != NONE {
                 let node = sub.node_in_draft[node as usize];
@@ -109,39 +197,97 @@ fn descend(
             node => node,
         })
         .collect();
-    consider(part, &mut best, choice);
+    best.consider(part, &choice);
     best.bound = best.bound.max(bound.min(cutoff));
-    best
 }
 
-/// The part without nodes that no selection below the cutoff contains, reduced again; `None` if
-/// there is no such selection.
-fn tightened(part: &Part, ascent: &Ascent, cutoff: u64) -> Option<Draft> {
-    let least = least_with(part, &ascent.reduced);
-    let slack = cutoff - ascent.bound;
-    let mut draft = Draft::empty(part.classes());
-    for node in 0..part.nodes() as u32 {
-        if least[node as usize] < slack {
-            let class = part.class_of[node as usize];
-            draft.push(class, part.cost[node as usize], part.kids.row(node).into(), node);
-        }
-    }
-    draft.root.clone_from(&part.root);
-    presolve(&mut draft, 12);
-    let dead = (0..draft.classes()).any(|c| draft.root[c] && draft.nodes[c].is_empty());
-    (!dead && draft.paid < cutoff).then_some(draft)
+/// A node to branch on, and what both ascents say after demanding and forbidding it.
+struct Fork {
+    node: u32,
+    with: Ascent,
+    without: Ascent,
 }
 
-/// Replaces the best selection if the candidate is complete and cheaper.
-fn consider(part: &Part, best: &mut Answer, choice: Vec<u32>) {
-    let Some(choice) = complete(part, &choice) else {
+fn branch(
+    part: &Part,
+    ascent: &Ascent,
+    best: &mut Answer,
+    cutoff: u64,
+    shared: &mut Shared,
+    depth: usize,
+) {
+    let Some(fork) = choose_fork(part, ascent, best, cutoff, shared.clock) else {
         return;
     };
-    let cost = part.cost_of(&choice);
-    if cost < best.cost {
-        best.cost = cost;
-        best.choice = choice;
+    let class = part.class_of[fork.node as usize];
+    let first = fork.with.bound <= fork.without.bound;
+    let mut bound = INF;
+    for with in [first, !first] {
+        let below = cutoff.min(best.cost);
+        let ascent = if with { &fork.with } else { &fork.without };
+        let rival = |n| if with { part.class_of[n as usize] == class } else { false };
+        let allowed = |n: u32| if n == fork.node { with } else { !rival(n) };
+        let Some(draft) = tightened(part, ascent, below, allowed, with.then_some(class)) else {
+            bound = bound.min(below);
+            continue;
+        };
+        let mut side = Answer::none(part, ascent.bound);
+        if shared.clock.spend(part.nodes()) {
+            descend(part, &draft, &mut side, below, shared, depth);
+        }
+        best.consider(part, &side.choice);
+        bound = bound.min(side.bound);
     }
+    best.bound = best.bound.max(bound);
+}
+
+/// Tries nodes of active classes: the one whose weaker side gains most.
+fn choose_fork(
+    part: &Part,
+    ascent: &Ascent,
+    best: &Answer,
+    cutoff: u64,
+    clock: &mut Clock,
+) -> Option<Fork> {
+    let least = least_with(part, &ascent.reduced);
+    let mut found: Option<(u64, u64, Fork)> = None;
+    let roots = part.roots().filter(|&c| part.class(c).len() > 1);
+    for class in roots.take(CANDIDATES) {
+        let chosen = best.choice[class as usize];
+        let node = part.class(class).min_by_key(|&n| (n != chosen, least[n as usize]))?;
+        let fork = try_fork(part, ascent, node, clock);
+        let sides = [fork.with.bound.min(cutoff), fork.without.bound.min(cutoff)];
+        let score = (sides[0].min(sides[1]), sides[0].max(sides[1]));
+        if found.as_ref().is_none_or(|f| score > (f.0, f.1)) {
+            found = Some((score.0, score.1, fork));
+        }
+        if !clock.spend(1) {
+            break;
+        }
+    }
+    found.map(|f| f.2)
+}
+
+/// Continues an ascent with a node demanded, and with it forbidden.
+fn try_fork(part: &Part, ascent: &Ascent, node: u32, clock: &mut Clock) -> Fork {
+    let mut reduced = ascent.reduced.clone();
+    reduced[node as usize] = INF;
+    let without = extended(part, ascent, &reduced, clock);
+    reduced.clone_from(&ascent.reduced);
+    for sibling in part.class(part.class_of[node as usize]) {
+        if sibling != node {
+            reduced[sibling as usize] = INF;
+        }
+    }
+    let with = extended(part, ascent, &reduced, clock);
+    Fork { node, with, without }
+}
+
+fn extended(part: &Part, ascent: &Ascent, reduced: &[u64], clock: &mut Clock) -> Ascent {
+    let mut more = ascend(part, reduced, 0, false);
+    more.bound = add(more.bound, ascent.bound);
+    clock.spend(more.work + part.nodes() / 4);
+    more
 }
 
 /// The trimmed selection, if it has a node for all that the roots need, and no cycle.
@@ -159,25 +305,4 @@ fn complete(part: &Part, choice: &[u32]) -> Option<Vec<u32>> {
         }
     }
     part.find_cycle(&kept).is_none().then_some(kept)
-}
-
-fn first_selection(part: &Part, clock: &mut Clock) -> Answer {
-    let start = greedy(part, &part.cost, &mut clock.slice(50_000_000));
-    let choice = local::improve(part, &start, clock);
-    Answer { cost: part.cost_of(&choice), choice, bound: 0 }
-}
-
-/// A selection that prefers nodes used up by an ascent.
-fn guided(part: &Part, ascent: &Ascent, clock: &mut Clock) -> Vec<u32> {
-    let price: Vec<u64> = part
-        .cost
-        .iter()
-        .zip(&ascent.reduced)
-        .map(|(&cost, &reduced)| if reduced == 0 { cost } else { INF })
-        .collect();
-    let start = greedy(part, &price, &mut clock.slice(20_000_000));
-    if complete(part, &start).is_none() {
-        return start;
-    }
-    local::improve(part, &start, clock)
 }

@@ -4,9 +4,10 @@ use super::clock::Clock;
 use super::component::split;
 use super::derive;
 use super::draft::{Draft, NONE};
+use super::eliminate::Caps;
 use super::presolve::{is_decided, presolve};
 use super::problem::{ExtractError, Limits, NodeId, Problem, Solution, Stats};
-use super::search::{Shared, solve_part};
+use super::search::{Answer, Shared, solve_part};
 use super::tables::Memo;
 use super::units::{INF, Scale, add};
 
@@ -31,17 +32,11 @@ pub fn solve(problem: &Problem, limits: &Limits) -> Result<Solution, ExtractErro
     let mut bound = draft.paid;
     let mut memo = Memo::default();
     let mut clock = Clock::new(limits);
-    let mut proven = true;
     for part in split(&draft) {
-        stats.components += 1;
-        let mut shared = Shared {
-            memo: &mut memo,
-            clock: &mut clock,
-            table_entries: limits.table_entries,
-            stats: &mut stats,
-        };
-        let answer = solve_part(&part, INF, &mut shared);
-        proven &= answer.bound >= answer.cost;
+        let caps = Caps { entries: limits.table_entries, work: limits.work / 8 };
+        let mut shared = Shared { memo: &mut memo, clock: &mut clock, caps };
+        let answer = solve_part(&part, INF, &mut shared, 0);
+        count(&mut stats, &answer);
         bound = add(bound, answer.bound);
         for (class, &node) in answer.choice.iter().enumerate() {
             if node != NONE {
@@ -57,9 +52,20 @@ pub fn solve(problem: &Problem, limits: &Limits) -> Result<Solution, ExtractErro
     debug_assert!(problem.check(&full).is_ok(), "{:?}", problem.check(&full));
     let (choice, cost) = cheapest.map_or((fallback, ceiling), |cost| (full, cost));
     let bound = scale.cost(bound).max(first.longest_path);
-    let optimal = (proven && cost <= ceiling) || cost <= bound;
+    let optimal = (stats.open == 0 && cost <= ceiling) || cost <= bound;
     let lower_bound = if optimal { cost } else { bound };
     Ok(Solution { choice, cost, lower_bound, optimal, stats })
+}
+
+fn count(stats: &mut Stats, answer: &Answer) {
+    stats.components += 1;
+    if answer.bound < answer.cost {
+        stats.open += 1;
+    } else if answer.by_tables {
+        stats.by_tables += 1;
+    } else {
+        stats.by_search += 1;
+    }
 }
 
 fn total(problem: &Problem, choice: &[Option<NodeId>]) -> f64 {

@@ -10,6 +10,9 @@ pub(super) type TableId = u32;
 /// Larger tables are not looked up by content: they hardly ever repeat.
 const INTERNED: usize = 1 << 16;
 
+/// Entries kept before all are forgotten.
+const FORGET: usize = 1 << 22;
+
 /// What one elimination leaves.
 #[derive(Debug, Clone)]
 pub(super) struct Step {
@@ -28,6 +31,10 @@ pub(super) struct Memo {
     tables: Vec<Rc<[u64]>>,
     by_content: FxHashMap<Rc<[u64]>, TableId>,
     steps: FxHashMap<Key, Step>,
+    /// Entries of all tables and steps kept.
+    entries: usize,
+    /// Whether a table above [`INTERNED`] is kept.
+    large: bool,
     /// Largest table so far.
     pub largest: usize,
     /// Entries computed, not looked up.
@@ -38,12 +45,14 @@ impl Memo {
     /// The number of a table.
     pub fn intern(&mut self, content: Vec<u64>) -> TableId {
         if content.len() > INTERNED {
+            self.large = true;
             self.tables.push(content.into());
             return self.tables.len() as u32 - 1;
         }
         if let Some(&id) = self.by_content.get(content.as_slice()) {
             return id;
         }
+        self.entries += content.len();
         let content: Rc<[u64]> = content.into();
         let id = self.tables.len() as u32;
         self.tables.push(content.clone());
@@ -75,15 +84,20 @@ impl Memo {
         self.work += message.len() as u64 * u64::from(own);
         let step = Step { message: self.intern(message), best: best.into() };
         if step.best.len() <= INTERNED {
+            self.entries += step.best.len() + 32;
             self.steps.insert(key, step.clone());
         }
         step
     }
 
-    /// Drops large tables, which no later part can share.
-    pub fn forget_large(&mut self) {
-        for table in &mut self.tables {
-            if table.len() > INTERNED {
+    /// Drops large tables, which no later part shares, and everything once there is much.
+    pub fn tidy(&mut self) {
+        let entries: usize = self.entries;
+        if entries > FORGET {
+            *self = Self { largest: self.largest, work: self.work, ..Self::default() };
+        } else if self.large {
+            self.large = false;
+            for table in self.tables.iter_mut().filter(|t| t.len() > INTERNED) {
                 *table = Rc::new([]);
             }
         }
