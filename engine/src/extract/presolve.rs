@@ -4,6 +4,7 @@
 //! is decided. Merging classes only because they look alike is *not* among them: two different
 //! ops over the same inputs look alike. `tests` fuzz every step against brute force.
 
+use super::clock::Clock;
 use super::draft::{Draft, Kids, NONE};
 use super::must::Must;
 use super::order::{Order, order};
@@ -16,13 +17,19 @@ const PAIRWISE: usize = 400;
 /// Most partners that are tried for a twin class.
 const PARTNERS: usize = 16;
 
-/// Reduces to a fixpoint (or `rounds`, whichever is first).
-pub(super) fn presolve(draft: &mut Draft, rounds: usize) {
+/// Most rounds; the rest would gain little.
+const ROUNDS: usize = 12;
+
+/// Reduces to a fixpoint, or as far as the limits allow. Each round leaves a valid draft.
+pub(super) fn presolve(draft: &mut Draft, clock: &mut Clock) {
     draft.sweep();
     take_out_decided(draft);
     inline_single(draft);
     draft.sweep();
-    for _ in 0..rounds {
+    for _ in 0..ROUNDS {
+        if !clock.spend(draft.cost.len()) {
+            return;
+        }
         let order = order(draft);
         let users = draft.users();
         let must = Must::new(draft, &order, &users);

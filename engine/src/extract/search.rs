@@ -65,6 +65,9 @@ impl Answer {
 
 /// Solves a part by tables if they fit, else by bounds; only selections below `cutoff` matter.
 pub(super) fn solve_part(part: &Part, cutoff: u64, shared: &mut Shared, depth: usize) -> Answer {
+    if depth > 0 && shared.clock.is_out() {
+        return Answer::none(part, 0);
+    }
     let caps = if depth == 0 { shared.caps } else { BRANCH_CAPS };
     let caps = Caps { work: caps.work.min(shared.clock.left()), ..caps };
     let before = shared.memo.work;
@@ -94,7 +97,7 @@ fn search(part: &Part, cutoff: u64, shared: &mut Shared, depth: usize) -> Answer
         return best;
     }
     let all = |_| true;
-    let Some(draft) = tightened(part, &ascent, cutoff, all, None) else {
+    let Some(draft) = tightened(part, &ascent, cutoff, all, None, shared.clock) else {
         best.bound = cutoff;
         return best;
     };
@@ -150,6 +153,7 @@ fn tightened(
     cutoff: u64,
     allowed: impl Fn(u32) -> bool,
     demanded: Option<u32>,
+    clock: &mut Clock,
 ) -> Option<Draft> {
     let slack = cutoff.checked_sub(ascent.bound)?;
     let least = least_with(part, &ascent.reduced);
@@ -164,7 +168,7 @@ fn tightened(
     if let Some(class) = demanded {
         draft.root[class as usize] = true;
     }
-    presolve(&mut draft, 12);
+    presolve(&mut draft, clock);
     let dead = (0..draft.classes()).any(|c| draft.root[c] && draft.nodes[c].is_empty());
     (!dead && draft.paid < cutoff).then_some(draft)
 }
@@ -227,14 +231,17 @@ fn branch(
         let ascent = if with { &fork.with } else { &fork.without };
         let rival = |n| if with { part.class_of[n as usize] == class } else { false };
         let allowed = |n: u32| if n == fork.node { with } else { !rival(n) };
-        let Some(draft) = tightened(part, ascent, below, allowed, with.then_some(class)) else {
+        if !shared.clock.spend(part.nodes()) {
+            bound = bound.min(ascent.bound);
+            continue;
+        }
+        let demanded = with.then_some(class);
+        let Some(draft) = tightened(part, ascent, below, allowed, demanded, shared.clock) else {
             bound = bound.min(below);
             continue;
         };
         let mut side = Answer::none(part, ascent.bound);
-        if shared.clock.spend(part.nodes()) {
-            descend(part, &draft, &mut side, below, shared, depth);
-        }
+        descend(part, &draft, &mut side, below, shared, depth);
         best.consider(part, &side.choice);
         bound = bound.min(side.bound);
     }

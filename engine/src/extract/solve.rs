@@ -11,9 +11,6 @@ use super::search::{Answer, Shared, solve_part};
 use super::tables::Memo;
 use super::units::{INF, Scale, add};
 
-/// Rounds of reductions before splitting.
-const ROUNDS: usize = 12;
-
 /// Finds the cheapest acyclic selection within the limits.
 ///
 /// Fails only if a root cannot be built at all. Otherwise the selection is valid whatever the
@@ -21,17 +18,17 @@ const ROUNDS: usize = 12;
 /// in units of 2^-50 of the total (exactly, if they are whole or short decimal numbers), so
 /// "optimal" means within that.
 pub fn solve(problem: &Problem, limits: &Limits) -> Result<Solution, ExtractError> {
+    let mut clock = Clock::new(limits);
     let first = derive::cheapest_trees(problem)?;
     let fallback = derive::restrict(problem, &first.choice);
     let ceiling = total(problem, &fallback);
     let scale = Scale::choose(problem.cost.iter().copied().filter(|&c| c <= ceiling), ceiling);
     let mut draft = Draft::new(problem, scale, ceiling);
-    presolve(&mut draft, ROUNDS);
+    presolve(&mut draft, &mut clock);
     let mut stats = Stats { reduced: draft.size(), ..Stats::default() };
     let mut picked = vec![NONE; problem.classes()];
     let mut bound = draft.paid;
     let mut memo = Memo::default();
-    let mut clock = Clock::new(limits);
     for part in split(&draft) {
         let caps = Caps { entries: limits.table_entries, work: limits.work / 8 };
         let mut shared = Shared { memo: &mut memo, clock: &mut clock, caps };

@@ -2,6 +2,7 @@
 
 use super::brute::{every, least, problems, with_odd_costs};
 use crate::extract::ascent::{ascend, least_with};
+use crate::extract::clock::Clock;
 use crate::extract::component::{Part, split};
 use crate::extract::draft::Draft;
 use crate::extract::presolve::presolve;
@@ -70,7 +71,7 @@ proptest! {
     fn presolve_keeps_the_optimum(problem in problems(7)) {
         if let Some(best) = least(&problem) {
             let mut draft = Draft::new(&problem, Scale::Decimal { ten_power: 1.0, step: 1 }, 1e9);
-            presolve(&mut draft, 12);
+            presolve(&mut draft, &mut Clock::new(&Limits::default()));
             let rest = as_problem(&draft).map_or(0.0, |p| least(&p).expect("still derivable"));
             prop_assert_eq!(rest + draft.paid as f64, best);
         }
