@@ -81,10 +81,14 @@ pub enum Command {
     Check(CheckArgs),
     /// Give .fuse files their one form
     Fmt(FmtArgs),
+    /// Fuse a graph
+    Opt(OptArgs),
     /// Say what a name means, or why a fusion did not fire
     Explain(ExplainArgs),
     /// Run the tests in .fuse files
     Test(TestArgs),
+    /// Generate the CUDA kernel of a fusion
+    Build(BuildArgs),
     /// Print a completion script for a shell
     Completions(CompletionsArgs),
 }
@@ -161,7 +165,7 @@ pub struct OptArgs {
     /// What the graph does not say
     #[command(flatten)]
     pub given: GraphArgs,
-    /// Write the fused graph here; a name with `{range}` in it gets one file a range
+    /// Write the fused graph here; further ranges of sizes go to out.1.json and so on
     #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub output: Option<PathBuf>,
     /// What to print
@@ -236,7 +240,7 @@ pub struct BuildArgs {
     /// Element type for a type variable, as T=bf16 [default: bf16 where the fusion allows it]
     #[arg(long = "type", value_name = "VAR=DTYPE")]
     pub types: Vec<String>,
-    /// Value of a dimension or attribute, as d=4096; without one it stays a kernel argument
+    /// Value of a row's dimension or of an attribute, as d=4096 or eps=1e-6; may be repeated
     #[arg(long = "set", value_name = "NAME=VALUE")]
     pub values: Vec<String>,
     /// Folder for the results

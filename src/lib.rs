@@ -55,8 +55,10 @@ fn run(cli: &Cli, ui: &Ui) -> anyhow::Result<Status> {
     match &cli.command {
         Command::Check(args) => commands::check::run(args, &cli.global, ui),
         Command::Fmt(args) => commands::fmt::run(args, &cli.global, ui),
+        Command::Opt(args) => commands::opt::run(args, &cli.global, ui),
         Command::Explain(args) => commands::explain::run(args, &cli.global, ui),
         Command::Test(args) => commands::test::run(args, &cli.global, ui),
+        Command::Build(args) => commands::build::run(args, &cli.global, ui),
         Command::Completions(args) => commands::completions::run(args, ui),
     }
 }

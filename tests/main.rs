@@ -2,5 +2,6 @@
 
 mod book;
 mod cli;
+mod opt;
 mod support;
 mod tidy;

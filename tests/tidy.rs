@@ -31,8 +31,11 @@ fn texts() -> Vec<(String, String)> {
     files().into_iter().filter_map(read).collect()
 }
 
+/// Rust files, unit tests in files of their own aside.
 fn rust() -> Vec<(String, String)> {
-    texts().into_iter().filter(|(path, _)| path.ends_with(".rs")).collect()
+    let is_code = |path: &str| path.ends_with(".rs") && !path.contains("src/tests");
+    let is_test = |path: &str| path.ends_with("/tests.rs");
+    texts().into_iter().filter(|(path, _)| is_code(path) && !is_test(path)).collect()
 }
 
 #[test]

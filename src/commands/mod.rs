@@ -1,7 +1,9 @@
 //! The commands, one file each.
 
+pub mod build;
 pub mod check;
 pub mod completions;
 pub mod explain;
 pub mod fmt;
+pub mod opt;
 pub mod test;

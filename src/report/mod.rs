@@ -7,7 +7,7 @@ mod text;
 
 pub use dot::dot;
 pub use html::html;
-pub use numbers::count;
+pub use numbers::{count, range};
 pub use text::text;
 
 use anyhow::Result;

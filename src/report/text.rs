@@ -47,22 +47,23 @@ fn one_range(out: &mut String, report: &Report, index: usize) {
     refusals(out, &here);
     let bound = match r.extraction.optimal {
         true => format!("{GOOD}proven optimal{GOOD:#}"),
-        false => format!("{WARN}at most {} from optimal{WARN:#}", gap(r)),
+        false => format!("{WARN}not proven optimal, gap {}{WARN:#}", gap(r)),
     };
     costs(out, &cost_rows(&r.cost), &bound);
 }
 
 fn gap(r: &fusec_engine::report::RangeReport) -> String {
     let e = &r.extraction;
-    match e.lower_bound > 0.0 {
-        true => format!("{:.2} %", (e.cost / e.lower_bound - 1.0) * 100.0),
-        false => micros(e.cost - e.lower_bound),
+    match (e.cost / e.lower_bound - 1.0) * 100.0 {
+        _ if e.lower_bound <= 0.0 => micros(e.cost - e.lower_bound),
+        percent if percent < 0.005 => "below 0.01 %".into(),
+        percent => format!("{percent:.2} %"),
     }
 }
 
 fn fusions(out: &mut String, list: &[&FusionReport]) {
     let width = list.iter().map(|f| f.name.len()).max().unwrap_or(0).max(6);
-    line(out, format!("  {DIM}{:width$}  matched  chosen  saved{DIM:#}", "fusion"));
+    line(out, format!("  {DIM}{:width$}  matched  chosen  saves{DIM:#}", "fusion"));
     for f in list {
         let chosen = f.sites.iter().filter(|s| s.chosen);
         let saved: f64 = chosen.map(|s| s.before_us - s.after_us).sum();
@@ -87,8 +88,9 @@ fn instead(f: &FusionReport) -> String {
     }
 }
 
+/// Guards that refused, each once, with the fusions that they kept out.
 fn refusals(out: &mut String, list: &[&FusionReport]) {
-    let mut rows = Vec::new();
+    let mut by_guard: Vec<(String, Vec<String>)> = Vec::new();
     for f in list {
         for r in &f.refused {
             let verdict = match r.verdict {
@@ -96,18 +98,19 @@ fn refusals(out: &mut String, list: &[&FusionReport]) {
                 Verdict::Undecided => ", undecided",
             };
             let seen = if r.seen.is_empty() { String::new() } else { format!(": {}", r.seen) };
-            let what =
-                format!("{} {WARN}`{}`{WARN:#}{verdict}{seen}", count(r.count, "site"), r.guard);
-            rows.push((f.name.as_str(), what));
+            let guard = format!("{WARN}`{}`{WARN:#}{verdict}{seen}", r.guard);
+            let kept = format!("{} ({})", f.name, count(r.count, "site"));
+            match by_guard.iter_mut().find(|(g, _)| *g == guard) {
+                Some((_, all)) => all.push(kept),
+                None => by_guard.push((guard, vec![kept])),
+            }
         }
     }
-    if rows.is_empty() {
-        return;
-    }
-    let width = rows.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
-    line(out, format!("  {DIM}refused{DIM:#}"));
-    for (name, what) in rows {
-        line(out, format!("  {name:width$}  {what}"));
+    for (guard, kept) in by_guard {
+        line(out, format!("  refused by {guard}"));
+        for name in kept {
+            line(out, format!("    {name}"));
+        }
     }
 }
 
@@ -151,7 +154,7 @@ fn engine(out: &mut String, report: &Report) {
     let e = &report.egraph;
     let folded = match e.folded {
         0 => String::new(),
-        n => format!(", {} folded", count(n, "layer")),
+        n => format!(", {} folded", count(n, "repeat")),
     };
     let stopped = match report.stopped {
         Stopped::Saturated => "saturated".to_string(),
@@ -165,12 +168,7 @@ fn engine(out: &mut String, report: &Report) {
         true => String::new(),
         false => format!("; most spent by {}", spent.join(", ")),
     };
-    let size = format!(
-        "{}, {}, {}{folded}",
-        count(e.nodes, "node"),
-        if e.classes == 1 { "1 class".to_string() } else { format!("{} classes", e.classes) },
-        count(e.iterations, "round")
-    );
+    let size = format!("{} nodes in {} classes{folded}", e.nodes, e.classes);
     line(out, format!("\n{BOLD}e-graph{BOLD:#}  {size}; {stopped}{spent}"));
     let _ = writeln!(out, "{BOLD}total{BOLD:#}  {}", total(report));
 }
