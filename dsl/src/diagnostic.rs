@@ -101,6 +101,22 @@ codes! {
     AttributeLost = "attribute-lost" Error,
     /// A binding that nothing uses.
     UnusedBinding = "unused-binding" Warning,
+    /// A field that a family, a group or the target does not have.
+    UnknownField = "unknown-field" Error,
+    /// An output that names no result of the op.
+    UnknownResult = "unknown-result" Error,
+    /// A name that nothing on the matched side determines.
+    Unbound = "unbound" Error,
+    /// A parameter that the pattern does not contain.
+    UnusedParameter = "unused-parameter" Error,
+    /// An expression whose value goes nowhere.
+    UnusedValue = "unused-value" Error,
+    /// A division of sizes that may leave a remainder.
+    InexactDivision = "inexact-division" Error,
+    /// A guard that every value satisfies.
+    GuardAlwaysHolds = "guard-always-holds" Warning,
+    /// Something the language has and this version does not carry out.
+    Unsupported = "unsupported" Error,
 }
 
 impl fmt::Display for Code {

@@ -302,9 +302,23 @@ impl Dim {
     pub fn solve(&self, value: &Dim, is_bound: &dyn Fn(&str) -> bool) -> Option<(Arc<str>, Dim)> {
         let free: Vec<_> = self.symbols().into_iter().filter(|s| !is_bound(s)).collect();
         let [var] = free.as_slice() else { return None };
+        let (slope, rest) = self.linear_in(var)?;
+        if slope.is_zero() {
+            return None;
+        }
+        Some((var.clone(), value.sub(&rest).exact_div(&slope)?))
+    }
+
+    /// Number of terms of the sum: a measure of its size.
+    pub fn size(&self) -> usize {
+        self.0.len()
+    }
+
+    /// `(slope, rest)` with `self = slope * symbol + rest`, neither containing the symbol.
+    pub fn linear_in(&self, symbol: &str) -> Option<(Dim, Dim)> {
         let (mut slope, mut rest) = (Vec::new(), Vec::new());
         for (m, c) in self.0.iter() {
-            match m.iter().position(|(a, _)| matches!(a, Atom::Sym(s) if s == var)) {
+            match m.iter().position(|(a, _)| matches!(a, Atom::Sym(s) if &**s == symbol)) {
                 Some(i) if m[i].1 == 1 => {
                     let mut m = m.clone();
                     m.remove(i);
@@ -315,11 +329,8 @@ impl Dim {
             }
         }
         let (slope, rest) = (Dim::from_terms(slope), Dim::from_terms(rest));
-        let nonlinear = slope.symbols().contains(var) || rest.symbols().contains(var);
-        if nonlinear || slope.is_zero() {
-            return None;
-        }
-        Some((var.clone(), value.sub(&rest).exact_div(&slope)?))
+        let hidden = |d: &Dim| d.symbols().iter().any(|s| &**s == symbol);
+        (!hidden(&slope) && !hidden(&rest)).then_some((slope, rest))
     }
 
     /// Bounds, given bounds on the symbols. Sound, not always tight.

@@ -2,45 +2,44 @@
 
 use crate::dim::Dim;
 use crate::dtype::Dtype;
-use crate::infer::Mismatch;
+use crate::infer::Fault;
 use crate::library::Attr;
 use crate::types::{TensorType, Type};
 
-type Result<T> = std::result::Result<T, Mismatch>;
+type Result<T> = std::result::Result<T, Fault>;
 
-/// The result type of a primitive over operands in parameter order.
-///
-/// # Errors
-/// The operands do not fit; the text says how.
-pub fn call(name: &str, args: &[Type]) -> Result<Type> {
-    match name {
-        "add" | "sub" | "mul" | "div" | "min" | "max" => arithmetic(args),
-        "eq" | "ne" | "lt" | "le" | "gt" | "ge" => compare(args),
-        "select" => select(args),
+/// The result type of a primitive over operands in parameter order, or how they do not fit. `None`
+/// if it has no rule of its own: its declared type says all.
+pub fn call(name: &str, args: &[Type]) -> Option<Result<Type>> {
+    let rule = match name {
+        "add" | "sub" | "mul" | "div" | "min" | "max" => arithmetic as fn(&[Type]) -> Result<Type>,
+        "eq" | "ne" | "lt" | "le" | "gt" | "ge" => compare,
+        "select" => select,
         "neg" | "abs" | "sqrt" | "rsqrt" | "exp" | "exp2" | "log" | "log2" | "tanh" | "erf"
-        | "sigmoid" | "ceil" | "floor" | "round" | "clamp" => unary(args),
-        "cast" => cast(args),
-        "bitcast" => bitcast(args),
-        "sum" | "mean" | "amax" => reduce(args),
-        "reshape" => reshape(args),
-        "expand" => expand(args),
-        "permute" => permute(args),
-        "slice" => slice(args),
-        "split" => split(args),
-        "concat" => concat(args),
-        "repeat" => repeat(args),
-        "pack_e2m1" => pack(args),
-        "swizzle_128x4" => swizzle(args),
-        "matmul" => matmul(args),
-        _ => Err(format!("no typing rule for the primitive `{name}`")),
-    }
+        | "sigmoid" | "ceil" | "floor" | "round" | "clamp" => unary,
+        "cast" => cast,
+        "bitcast" => bitcast,
+        "sum" | "mean" | "amax" => reduce,
+        "reshape" => reshape,
+        "expand" => expand,
+        "permute" => permute,
+        "slice" => slice,
+        "split" => split,
+        "concat" => concat,
+        "repeat" => repeat,
+        "pack_e2m1" => pack,
+        "swizzle_128x4" => swizzle,
+        "matmul" => matmul,
+        _ => return None,
+    };
+    Some(rule(args))
 }
 
 fn tensor(args: &[Type], i: usize) -> Result<&TensorType> {
     match args.get(i) {
         Some(Type::Tensor(t)) => Ok(t),
-        Some(other) => Err(format!("operand {} is {other}, not a tensor", i + 1)),
-        None => Err(format!("operand {} is missing", i + 1)),
+        Some(other) => Err(Fault::kind(format!("operand {} is {other}, not a tensor", i + 1))),
+        None => Err(Fault::kind(format!("operand {} is missing", i + 1))),
     }
 }
 
@@ -51,8 +50,8 @@ fn of(dtype: Dtype, shape: Vec<Dim>) -> Type {
 fn int(args: &[Type], i: usize) -> Result<Dim> {
     match args.get(i) {
         Some(Type::Attr(Attr::Int(d)) | Type::Int(d)) => Ok(d.clone()),
-        Some(other) => Err(format!("operand {} is {other}, not an integer", i + 1)),
-        None => Err(format!("operand {} is missing", i + 1)),
+        Some(other) => Err(Fault::kind(format!("operand {} is {other}, not an integer", i + 1))),
+        None => Err(Fault::kind(format!("operand {} is missing", i + 1))),
     }
 }
 
@@ -63,18 +62,18 @@ fn ints(args: &[Type], i: usize) -> Result<Vec<Dim>> {
             .iter()
             .map(|a| match a {
                 Attr::Int(d) => Ok(d.clone()),
-                _ => Err(not(t)),
+                _ => Err(Fault::kind(not(t))),
             })
             .collect(),
         Some(t @ Type::List(items)) => items
             .iter()
             .map(|a| match a {
                 Type::Int(d) | Type::Attr(Attr::Int(d)) => Ok(d.clone()),
-                _ => Err(not(t)),
+                _ => Err(Fault::kind(not(t))),
             })
             .collect(),
-        Some(other) => Err(not(other)),
-        None => Err(format!("operand {} is missing", i + 1)),
+        Some(other) => Err(Fault::kind(not(other))),
+        None => Err(Fault::kind(format!("operand {} is missing", i + 1))),
     }
 }
 
@@ -84,7 +83,7 @@ fn axis(args: &[Type], i: usize, rank: usize) -> Result<usize> {
     let from_front = if axis < 0 { axis + rank as i64 } else { axis };
     match usize::try_from(from_front) {
         Ok(a) if a < rank => Ok(a),
-        _ => Err(format!("axis {axis} of a tensor of rank {rank}")),
+        _ => Err(Fault::shape(format!("axis {axis} of a tensor of rank {rank}"))),
     }
 }
 
@@ -99,7 +98,7 @@ pub fn broadcast(a: &[Dim], b: &[Dim]) -> Result<Vec<Dim>> {
             (Some(x), Some(y)) if x.as_int() == Some(1) => Ok(y),
             (Some(x), None) => Ok(x),
             (None, Some(y)) => Ok(y),
-            (Some(x), Some(y)) => Err(format!("sizes {x} and {y} do not match")),
+            (Some(x), Some(y)) => Err(Fault::shape(format!("sizes {x} and {y} do not match"))),
             (None, None) => Ok(Dim::int(1)),
         })
         .collect()
@@ -128,7 +127,7 @@ pub fn promote(a: &TensorType, b: &TensorType) -> Result<Dtype> {
         (x, y) => order
             .into_iter()
             .find(|d| *d == x || *d == y)
-            .ok_or_else(|| format!("{x} and {y} do not mix")),
+            .ok_or_else(|| Fault::dtype(format!("{x} and {y} do not mix"))),
     }
 }
 
@@ -147,7 +146,9 @@ fn mixed(args: &[Type], from: usize) -> Result<TensorType> {
             }
             Type::Attr(a) if a.as_f64().is_some() || matches!(a, Attr::Int(_)) => {}
             Type::Int(_) => {}
-            other => return Err(format!("operand {} is {other}, not a number", i + 1)),
+            other => {
+                return Err(Fault::kind(format!("operand {} is {other}, not a number", i + 1)));
+            }
         }
     }
     let fraction = args[from..].iter().any(|a| matches!(a, Type::Attr(Attr::Float(_))));
@@ -156,7 +157,7 @@ fn mixed(args: &[Type], from: usize) -> Result<TensorType> {
             Ok(TensorType { dtype: Dtype::F32, shape: t.shape })
         }
         Some(t) => Ok(t),
-        None => Err("no operand is a tensor".into()),
+        None => Err(Fault::kind("no operand is a tensor")),
     }
 }
 
@@ -175,7 +176,7 @@ fn select(args: &[Type]) -> Result<Type> {
         Some(Type::Tensor(c)) if c.dtype == Dtype::B8 => {
             Ok(of(value.dtype, broadcast(&c.shape, &value.shape)?))
         }
-        other => Err(format!("the condition is {}", other.unwrap_or(&Type::Unknown))),
+        other => Err(Fault::kind(format!("the condition is {}", other.unwrap_or(&Type::Unknown)))),
     }
 }
 
@@ -186,7 +187,7 @@ fn unary(args: &[Type]) -> Result<Type> {
 fn dtype(args: &[Type], i: usize) -> Result<Dtype> {
     match args.get(i) {
         Some(Type::Attr(Attr::Dtype(d))) => Ok(*d),
-        other => Err(format!("{} is not a dtype", other.unwrap_or(&Type::Unknown))),
+        other => Err(Fault::kind(format!("{} is not a dtype", other.unwrap_or(&Type::Unknown)))),
     }
 }
 
@@ -202,7 +203,7 @@ fn bitcast(args: &[Type]) -> Result<Type> {
         let bits = last.mul(&Dim::int(x.dtype.bits().into()));
         *last = bits
             .exact_div(&Dim::int(to.bits().into()))
-            .ok_or_else(|| format!("{x} is not a whole number of {to}"))?;
+            .ok_or_else(|| Fault::division(format!("{x} is not a whole number of {to}")))?;
     }
     Ok(of(to, shape))
 }
@@ -213,9 +214,9 @@ fn reduce(args: &[Type]) -> Result<Type> {
     let mut shape = x.shape.clone();
     if let Some(Type::Attr(Attr::Int(group))) = args.get(3) {
         let last = shape.last_mut().ok_or("groups of a scalar")?;
-        *last = last
-            .exact_div(group)
-            .ok_or_else(|| format!("{last} is not a multiple of the group size {group}"))?;
+        *last = last.exact_div(group).ok_or_else(|| {
+            Fault::division(format!("{last} is not a multiple of the group size {group}"))
+        })?;
         return Ok(of(x.dtype, shape));
     }
     let at = axis(args, 1, shape.len())?;
@@ -240,10 +241,13 @@ fn reshape(args: &[Type]) -> Result<Type> {
         let rest = product(&shape);
         shape[open] = numel
             .exact_div(&rest)
-            .ok_or_else(|| format!("{x} does not divide into groups of {rest}"))?;
+            .ok_or_else(|| Fault::division(format!("{x} does not divide into groups of {rest}")))?;
     }
     if product(&shape) != numel {
-        return Err(format!("{x} has {numel} elements, the new shape {}", product(&shape)));
+        return Err(Fault::shape(format!(
+            "{x} has {numel} elements, the new shape {}",
+            product(&shape)
+        )));
     }
     Ok(of(x.dtype, shape))
 }
@@ -256,7 +260,7 @@ fn expand(args: &[Type]) -> Result<Type> {
         match own {
             Some(own) if d.as_int() == Some(-1) || own == d => *d = own.clone(),
             Some(own) if own.as_int() != Some(1) => {
-                return Err(format!("size {own} does not stretch to {d}"));
+                return Err(Fault::shape(format!("size {own} does not stretch to {d}")));
             }
             _ => {}
         }
@@ -273,11 +277,13 @@ fn permute(args: &[Type]) -> Result<Type> {
         let d = if d < 0 { d + rank as i64 } else { d };
         match usize::try_from(d) {
             Ok(d) if d < rank && !order.contains(&d) => order.push(d),
-            _ => return Err(format!("axis {d} is no axis of {x}, or is named twice")),
+            _ => {
+                return Err(Fault::shape(format!("axis {d} is no axis of {x}, or is named twice")));
+            }
         }
     }
     if order.len() != rank {
-        return Err(format!("{} axes for a tensor of rank {rank}", order.len()));
+        return Err(Fault::shape(format!("{} axes for a tensor of rank {rank}", order.len())));
     }
     Ok(of(x.dtype, order.into_iter().map(|i| x.shape[i].clone()).collect()))
 }
@@ -307,11 +313,11 @@ fn slice(args: &[Type]) -> Result<Type> {
         _ => int(args, 4)?,
     };
     if step.as_int().is_none_or(|s| s <= 0) {
-        return Err(format!("step {step} is not a positive constant"));
+        return Err(Fault::shape(format!("step {step} is not a positive constant")));
     }
     let length = end.sub(&start);
     if length.as_int().is_some_and(|l| l < 0) {
-        return Err(format!("from {start} to {end}"));
+        return Err(Fault::shape(format!("from {start} to {end}")));
     }
     let mut shape = x.shape.clone();
     shape[at] = length.ceil_div(&step);
@@ -324,7 +330,7 @@ fn split(args: &[Type]) -> Result<Type> {
     let at = axis(args, 2, x.shape.len())?;
     let sum = sizes.iter().fold(Dim::int(0), |n, d| n.add(d));
     if sum != x.shape[at] {
-        return Err(format!("parts add up to {sum}, the axis has {}", x.shape[at]));
+        return Err(Fault::shape(format!("parts add up to {sum}, the axis has {}", x.shape[at])));
     }
     let part = |size: &Dim| {
         let mut shape = x.shape.clone();
@@ -336,7 +342,9 @@ fn split(args: &[Type]) -> Result<Type> {
 
 /// `(xs, axis)`.
 fn concat(args: &[Type]) -> Result<Type> {
-    let Some(Type::List(items)) = args.first() else { return Err("not a list of tensors".into()) };
+    let Some(Type::List(items)) = args.first() else {
+        return Err(Fault::kind("not a list of tensors"));
+    };
     let first = tensor(items, 0)?;
     let at = axis(args, 1, first.shape.len())?;
     let mut out = first.clone();
@@ -344,11 +352,11 @@ fn concat(args: &[Type]) -> Result<Type> {
         let next = tensor(items, i)?;
         let mut expected = next.shape.clone();
         if expected.len() != first.shape.len() {
-            return Err(format!("{next} beside {first}"));
+            return Err(Fault::shape(format!("{next} beside {first}")));
         }
         expected[at] = first.shape[at].clone();
         if expected != first.shape {
-            return Err(format!("{next} beside {first}"));
+            return Err(Fault::shape(format!("{next} beside {first}")));
         }
         out.dtype = promote(&out, next)?;
         out.shape[at] = out.shape[at].add(&next.shape[at]);
@@ -368,14 +376,16 @@ fn pack(args: &[Type]) -> Result<Type> {
     let x = tensor(args, 0)?;
     let mut shape = x.shape.clone();
     let last = shape.last_mut().ok_or("packing of a scalar")?;
-    *last = last.exact_div(&Dim::int(2)).ok_or_else(|| format!("{last} is odd"))?;
+    *last = last
+        .exact_div(&Dim::int(2))
+        .ok_or_else(|| Fault::division(format!("{last} may be odd")))?;
     Ok(of(Dtype::U8, shape))
 }
 
 fn swizzle(args: &[Type]) -> Result<Type> {
     let x = tensor(args, 0)?;
     let [rows, blocks] = x.shape.as_slice() else {
-        return Err(format!("scale factors of rank {}, not 2", x.shape.len()));
+        return Err(Fault::shape(format!("scale factors of rank {}, not 2", x.shape.len())));
     };
     Ok(of(Dtype::I32, vec![rows.round_up(&Dim::int(128)), blocks.ceil_div(&Dim::int(4))]))
 }
@@ -384,10 +394,10 @@ fn matmul(args: &[Type]) -> Result<Type> {
     let (a, b) = (tensor(args, 0)?, tensor(args, 1)?);
     let (Some((k, left)), [batch @ .., inner, n]) = (a.shape.split_last(), b.shape.as_slice())
     else {
-        return Err("operands of rank 0 or 1".into());
+        return Err(Fault::shape("operands of rank 0 or 1"));
     };
     if k != inner {
-        return Err(format!("inner sizes {k} and {inner}"));
+        return Err(Fault::shape(format!("inner sizes {k} and {inner}")));
     }
     let (rows, left_batch) = left.split_last().ok_or("a left operand of rank 1")?;
     let mut shape = broadcast(left_batch, batch)?;

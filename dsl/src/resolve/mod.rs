@@ -1,70 +1,106 @@
-//! From syntax to a [`Library`]: names to ids, families to instances, bodies to flat SSA, all typed.
+//! Trees to a [`Library`]: names resolved, families expanded, bodies typed.
 //!
-//! Nothing stops at the first mistake: a broken item is left out and the others stay.
+//! Each item is resolved on its own; one that is wrong is reported once and left out, with what
+//! depends on it, and the others stay. Files are sorted by path first, so their order never shows.
 
-mod bind;
+mod binds;
 mod body;
-mod dims;
-mod expand;
+mod call;
+mod checks;
+mod consts;
+mod cycles;
 mod guards;
+mod index;
+mod inherit;
 mod items;
+mod keep;
+mod ops;
+mod rigid;
 mod scope;
-mod signature;
+pub mod show;
+mod sig;
 mod typing;
+mod verdicts;
+
+pub use guards::TARGET_FIELDS;
 
 use crate::ast;
-use crate::diagnostic::{Diagnostic, Severity};
+use crate::diagnostic::{self, Diagnostic, Severity};
 use crate::library::Library;
 use crate::parse;
 use crate::source::{FileId, SourceMap};
-use scope::Scope;
+use index::Index;
+use scope::World;
+use std::collections::BTreeMap;
 
-/// Parses and resolves `(path, text)` files. Their order does not matter.
+/// Parses, resolves and checks files given as `(path, text)`.
+///
+/// The library holds every item that is right; the diagnostics say what is wrong with the others,
+/// in the order of the files, sorted by path.
 pub fn load(files: &[(String, String)]) -> (Library, SourceMap, Vec<Diagnostic>) {
     let mut sorted: Vec<&(String, String)> = files.iter().collect();
     sorted.sort();
-    let mut sources = SourceMap::default();
-    let mut parsed = Vec::new();
-    let mut diagnostics = Vec::new();
+    let mut map = SourceMap::default();
+    let mut errors = Vec::new();
+    let mut trees = Vec::new();
     for (path, text) in sorted {
-        let id = sources.add(path.clone(), text.as_str());
-        let (file, found) = parse::parse(sources.get(id), id);
-        diagnostics.extend(found);
-        parsed.push((id, file));
+        let id = map.add(path.replace('\\', "/"), text.as_str());
+        let (tree, mut found) = parse::parse(map.get(id), id);
+        errors.append(&mut found);
+        trees.push((id, tree));
     }
-    let library = resolve(&parsed, &sources, &mut diagnostics);
-    diagnostics.sort_by_key(|d| (d.labels[0].span, d.message.clone()));
-    (library, sources, diagnostics)
+    let library = resolve(&trees, &map, &mut errors);
+    (library, map, errors)
 }
 
 /// Whether any diagnostic is an error.
 pub fn has_errors(diagnostics: &[Diagnostic]) -> bool {
-    diagnostics.iter().any(|d| d.code.severity() == Severity::Error)
+    diagnostics.iter().any(|d| d.severity() == Severity::Error)
 }
 
-/// Resolves parsed files, in the order of their paths.
+/// Resolves parsed files, in the order of the source map. What is wrong is added to `errors`,
+/// which are sorted.
 pub fn resolve(
     files: &[(FileId, ast::File)],
-    sources: &SourceMap,
-    diagnostics: &mut Vec<Diagnostic>,
+    map: &SourceMap,
+    errors: &mut Vec<Diagnostic>,
 ) -> Library {
-    let mut scope = Scope::collect(files, sources, diagnostics);
-    items::ops(&mut scope);
-    items::binds(&mut scope);
-    items::rules(&mut scope);
-    items::tests(&mut scope);
-    scope.finish(diagnostics)
+    let trees: Vec<&ast::File> = files.iter().map(|(_, tree)| tree).collect();
+    let library = resolve_trees(&trees, map, errors);
+    diagnostic::sort(errors);
+    library
 }
 
-/// The nearest of `names`, if it is near enough to be meant.
-pub fn nearest<'n>(word: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
-    let score = |n: &str| strsim::jaro(word, n);
-    let mut best: Option<(f64, &str)> = None;
-    for name in names.filter(|n| score(n) >= 0.7) {
-        let s = score(name);
-        if best.is_none_or(|(b, n)| s > b || (s == b && name < n)) {
-            best = Some((s, name));
-        }
-    }
-    best.map(|(_, n)| n)
+fn resolve_trees(trees: &[&ast::File], map: &SourceMap, errors: &mut Vec<Diagnostic>) -> Library {
+    let index = Index::new(trees, errors);
+    let trees: Vec<&ast::Op> = index.ops.values().copied().collect();
+    let placeholders = trees.iter().map(|a| ops::placeholder(a)).collect();
+    let mut world = World {
+        map,
+        index,
+        lib: Library { ops: placeholders, ..Library::default() },
+        broken_ops: vec![false; trees.len()],
+        families: BTreeMap::new(),
+    };
+    let names = ops::signatures(&mut world, &trees, errors);
+    let families = world.index.families.values().copied();
+    let families: Vec<_> = families.filter_map(|f| sig::family(&world, f, errors)).collect();
+    world.families = families.into_iter().map(|f| (f.ast.name.as_str(), f)).collect();
+    let bodies = ops::bodies(&mut world, &trees, &names, errors);
+    cycles::report(&mut world, &trees, errors);
+    ops::check(&mut world, &names, &bodies, errors);
+    let rewrites = items::rewrites(&world, errors);
+    let fusions = items::fusions(&world, errors);
+    let binds = binds::resolve(&world, errors);
+    let passes = items::passes(&world, errors);
+    world.lib.rewrites = rewrites;
+    world.lib.fusions = fusions;
+    world.lib.binds = binds;
+    world.lib.passes = passes;
+    world.lib.tests = checks::resolve(&world, errors);
+    let World { lib, broken_ops, .. } = world;
+    keep::good(lib, broken_ops)
 }
+
+#[cfg(test)]
+mod test;

@@ -1,266 +1,409 @@
-//! Types of bodies, with dimensions symbolic and generics at representative dtypes.
+//! Types of bodies: sizes stay symbolic, dtype variables and ranks run through what they may be.
 
-use super::scope::Scope;
+use super::body::Resolved;
+use super::rigid::Rigid;
+use super::scope::{Division, Scope};
 use crate::diagnostic::{Code, Diagnostic};
-use crate::dim::Dim;
-use crate::dtype::Dtype;
-use crate::infer::{self, Bindings};
-use crate::library::{
-    Attr, BinOp, Body, BodyKind, GuardExpr, Meaning, OpId, Param, Scalar, Signature, TypeExpr,
-};
+use crate::dim::{Dim, Interval};
+use crate::dtype::{Dtype, DtypeSet};
+use crate::guard::{self, Facts, Truth};
+use crate::infer::{self, Bindings, Fault, FaultKind};
+use crate::library::{Attr, BodyKind, Ref, Scalar, TypeExpr};
 use crate::source::Span;
-use crate::types::Type;
-use std::sync::Arc;
+use crate::types::{TensorType, Type};
+use std::collections::BTreeMap;
 
-/// Combinations of dtypes that are tried for one item.
-const MAX_COMBINATIONS: usize = 16;
+/// One choice of dtypes, ranks and flags.
+#[derive(Clone, Debug)]
+pub(super) struct Case {
+    pub bindings: Bindings,
+    pub params: Vec<Type>,
+}
 
-/// A type for each parameter, dimensions as symbols, or `None` where a value decides.
-fn rigid(sig: &Signature, dtypes: &[(String, Dtype)]) -> (Bindings, Vec<Option<Type>>) {
-    let mut b = Bindings::default();
-    b.dtypes.extend(dtypes.iter().cloned());
-    for p in &sig.params {
-        if let TypeExpr::Tensor(t) | TypeExpr::State(t) = &p.ty
-            && let Some(name) = t.leading.as_ref().filter(|n| !n.is_empty())
-        {
-            let single = sig.guards.iter().any(|g| is_single(&g.expr, &sig.params, &p.name));
-            let sizes = if single { Vec::new() } else { vec![Dim::sym(&format!("{name}.."))] };
-            b.leading.insert(name.clone(), sizes);
+/// A typed body in one case.
+pub(super) struct Typed {
+    pub case: Case,
+    pub types: Vec<Type>,
+    pub rigid: Rigid,
+}
+
+/// Nothing is known but bounds on sizes.
+pub(super) struct Bounds {
+    pub least_leading: i64,
+    pub ranges: BTreeMap<String, Interval>,
+}
+
+impl Facts for Bounds {
+    fn range(&self, symbol: &str) -> Interval {
+        if let Some(r) = self.ranges.get(symbol) {
+            return *r;
         }
-        if let TypeExpr::Scalar(Scalar::Int) = p.ty {
-            b.dims.insert(p.name.as_str().into(), Dim::sym(&p.name));
-        }
+        let lo = if symbol.contains("..") { self.least_leading } else { 1 };
+        Interval { lo: Some(lo), hi: None }
     }
-    assume_multiples(sig, &mut b);
-    let types = sig
-        .params
-        .iter()
-        .map(|p| match &p.ty {
-            TypeExpr::Scalar(Scalar::Int) => Some(Type::Attr(Attr::Int(Dim::sym(&p.name)))),
-            TypeExpr::Scalar(Scalar::Float) => Some(Type::Attr(Attr::float(1.0))),
-            TypeExpr::Scalar(Scalar::Bool) => Some(Type::Attr(Attr::Bool(true))),
-            TypeExpr::Scalar(Scalar::Group) => {
-                Some(Type::Attr(Attr::Group(p.name.as_str().into())))
-            }
-            TypeExpr::Scalar(Scalar::Enum(_)) => Some(Type::Attr(Attr::Str("".into()))),
-            TypeExpr::Tensor(_) | TypeExpr::State(_) => {
-                b.apply(&p.ty).ok().filter(|t| *t != Type::Unknown)
-            }
-            _ => None,
-        })
-        .collect();
-    (b, types)
-}
 
-/// `numel(p) == 1` for this parameter.
-fn is_single(e: &GuardExpr, params: &[Param], name: &str) -> bool {
-    let GuardExpr::Bin(BinOp::Eq, a, b) = e else { return false };
-    let GuardExpr::Call(f, args) = &**a else { return false };
-    let of = match args.as_slice() {
-        [GuardExpr::Param(i)] => params.get(*i).is_some_and(|p| p.name == name),
-        _ => false,
-    };
-    f == "numel" && of && **b == GuardExpr::Const(Attr::int(1))
-}
+    fn global(&self, _: &str, _: &str, _: &[i64]) -> Option<Attr> {
+        None
+    }
 
-/// A guard `d % m == 0` makes `d` a multiple: `d = m * d'`.
-fn assume_multiples(sig: &Signature, b: &mut Bindings) {
-    for g in &sig.guards {
-        let Some((name, multiple)) = multiple(&g.expr) else { continue };
-        let known = b.dims.get(&name).cloned();
-        let value = match known {
-            None => multiple.mul(&Dim::sym(&format!("{name}'"))),
-            // Several multiples: their product is one too.
-            Some(d) if d.modulo(&multiple).as_int() == Some(0) => d,
-            Some(d) => d.mul(&multiple),
-        };
-        b.dims.insert(name, value);
+    fn group_size(&self, _: &str) -> Option<i64> {
+        None
+    }
+
+    fn contiguous(&self, _: usize) -> Option<bool> {
+        None
     }
 }
 
-/// The name and the divisor of `name % divisor == 0`.
-fn multiple(e: &GuardExpr) -> Option<(Arc<str>, Dim)> {
-    let GuardExpr::Bin(BinOp::Eq, a, b) = e else { return None };
-    if **b != GuardExpr::Const(Attr::int(0)) {
-        return None;
-    }
-    match &**a {
-        GuardExpr::Dim(d) => d.as_remainder(),
-        GuardExpr::Bin(BinOp::Mod, x, m) => match (&**x, &**m) {
-            (GuardExpr::Dim(x), GuardExpr::Const(Attr::Int(m)) | GuardExpr::Dim(m)) => {
-                Some((x.as_sym()?.into(), m.clone()))
-            }
-            _ => None,
-        },
-        _ => None,
-    }
-}
-
-fn combinations(sig: &Signature) -> Vec<Vec<(String, Dtype)>> {
+/// Every combination, the most general rank first.
+fn product<T: Clone>(choices: &[Vec<T>]) -> Vec<Vec<T>> {
     let mut out = vec![Vec::new()];
-    for g in &sig.generics {
+    for list in choices {
         let mut next = Vec::new();
-        for chosen in &out {
-            for d in g.class.iter() {
-                let mut with: Vec<(String, Dtype)> = chosen.clone();
-                with.push((g.name.clone(), d));
-                next.push(with);
+        for prefix in &out {
+            for item in list {
+                let mut longer: Vec<T> = prefix.clone();
+                longer.push(item.clone());
+                next.push(longer);
             }
         }
-        next.truncate(MAX_COMBINATIONS);
         out = next;
+        if out.len() > MAX_CASES {
+            out.truncate(MAX_CASES);
+        }
     }
     out
 }
 
-/// Type of each node; `Err` at the first that does not type. Unknown types stay unknown.
-fn types(
+/// Combinations beyond this many are not looked at.
+const MAX_CASES: usize = 512;
+
+/// Dtypes that stand for a variable without a class.
+const TYPICAL: &[Dtype] = &[Dtype::Bf16, Dtype::F32, Dtype::I64, Dtype::F8E4M3, Dtype::B8];
+
+fn dtypes(class: DtypeSet) -> Vec<Dtype> {
+    match class == DtypeSet::ANY {
+        true => TYPICAL.to_vec(),
+        false => class.iter().collect(),
+    }
+}
+
+/// Shapes that stand for `b..`: any one size, none, two, and a single element.
+fn leading(name: &str) -> Vec<Vec<Dim>> {
+    let sym = |suffix: &str| Dim::sym(&format!("{name}..{suffix}"));
+    vec![vec![sym("")], vec![], vec![sym("0"), sym("1")], vec![Dim::int(1)]]
+}
+
+/// The cases of an item that its own guards do not rule out.
+pub(super) fn cases(scope: &Scope<'_>, rigid: &Rigid) -> Vec<Case> {
+    let names: Vec<&String> = scope.leading.iter().collect();
+    let shapes = product(&names.iter().map(|n| leading(n)).collect::<Vec<_>>());
+    let generics = &scope.sig.generics;
+    let types = product(&generics.iter().map(|g| dtypes(g.class)).collect::<Vec<_>>());
+    let is_bool = |t: &TypeExpr| matches!(t, TypeExpr::Scalar(Scalar::Bool));
+    let n_bools = scope.sig.params.iter().filter(|p| is_bool(&p.ty)).count();
+    let flags = product(&vec![vec![true, false]; n_bools.min(4)]);
+    let bounds = Bounds { least_leading: 2, ranges: BTreeMap::new() };
+    let mut out = Vec::new();
+    for shape in &shapes {
+        for dtype in &types {
+            for flag in &flags {
+                let mut b = Bindings::default();
+                for d in &scope.dims {
+                    b.dims.insert(d.as_str().into(), rigid.apply(&Dim::sym(d)));
+                }
+                let leading = names.iter().zip(shape).map(|(n, s)| ((*n).clone(), s.clone()));
+                b.leading = leading.collect();
+                b.dtypes = generics.iter().zip(dtype).map(|(g, d)| (g.name.clone(), *d)).collect();
+                let params = params(scope, &b, flag);
+                let never = |g| matches!(guard::eval(g, &b, &params, &bounds), Truth::False(_));
+                if !scope.sig.guards.iter().any(never) {
+                    out.push(Case { bindings: b, params });
+                }
+                if out.len() >= MAX_CASES {
+                    return out;
+                }
+            }
+        }
+    }
+    out
+}
+
+fn params(scope: &Scope<'_>, b: &Bindings, flags: &[bool]) -> Vec<Type> {
+    let mut flags = flags.iter();
+    let of = |p: &crate::library::Param| match &p.ty {
+        TypeExpr::Scalar(Scalar::Int) => Type::Attr(Attr::Int(b.dim_value(&Dim::sym(&p.name)))),
+        TypeExpr::Scalar(Scalar::Float) => Type::Attr(Attr::float(1.0)),
+        TypeExpr::Scalar(Scalar::Bool) => {
+            Type::Attr(Attr::Bool(flags.next().copied().unwrap_or(true)))
+        }
+        TypeExpr::Scalar(Scalar::Dtype) => Type::Attr(Attr::Dtype(Dtype::F32)),
+        TypeExpr::Scalar(Scalar::Group) => Type::Attr(Attr::Group("group".into())),
+        TypeExpr::Scalar(Scalar::Opaque) => Type::Attr(Attr::Opaque("opaque".into())),
+        TypeExpr::Scalar(Scalar::Enum(_)) => {
+            let world = scope.world;
+            let values = super::consts::values_of(world, Some(&p.ty));
+            values.first().map_or(Type::Unknown, |v| Type::Attr(Attr::Str((*v).into())))
+        }
+        ty => b.apply(ty).unwrap_or(Type::Unknown),
+    };
+    scope.sig.params.iter().map(of).collect()
+}
+
+fn is_unknown(t: &Type) -> bool {
+    match t {
+        Type::Unknown => true,
+        Type::List(items) | Type::Tuple(items) => items.iter().any(is_unknown),
+        _ => false,
+    }
+}
+
+/// The type of every node of a body, or the first call that does not fit.
+pub(super) fn nodes(
     scope: &Scope<'_>,
-    b: &Bindings,
-    params: &[Option<Type>],
-    body: &Body,
-) -> Result<Vec<Option<Type>>, (Span, String)> {
-    let mut out: Vec<Option<Type>> = Vec::new();
-    for node in &body.nodes {
+    body: &Resolved,
+    case: &Case,
+) -> Result<Vec<Type>, (Ref, Fault)> {
+    let mut types: Vec<Type> = Vec::new();
+    for (r, node) in body.body.nodes.iter().enumerate() {
         let ty = match &node.kind {
-            BodyKind::Param(i) => params.get(*i).cloned().flatten(),
-            BodyKind::Const(a) => Some(Type::Attr(a.clone())),
-            BodyKind::Dim(d) => Some(Type::Attr(Attr::Int(b.dim_value(d)))),
-            BodyKind::Generic(g) => b.dtypes.get(g).map(|d| Type::Attr(Attr::Dtype(*d))),
-            BodyKind::Proj { of, index } => match &out[*of] {
-                Some(Type::Tuple(parts)) => match parts.get(*index) {
-                    Some(t) => Some(t.clone()).filter(|t| *t != Type::Unknown),
-                    None => {
-                        let message =
-                            format!("{} results, this is number {}", parts.len(), index + 1);
-                        return Err((node.span, message));
-                    }
-                },
-                Some(other) => {
-                    return Err((node.span, format!("one result of type {other}, not several")));
-                }
-                None => None,
+            BodyKind::Param(i) => case.params[*i].clone(),
+            BodyKind::Const(a) => Type::Attr(a.clone()),
+            BodyKind::Dim(d) => Type::Attr(Attr::Int(case.bindings.dim_value(d))),
+            BodyKind::Generic(g) => {
+                let dtype = case.bindings.dtypes.get(g);
+                dtype.map_or(Type::Unknown, |d| Type::Attr(Attr::Dtype(*d)))
+            }
+            BodyKind::Any => Type::Unknown,
+            BodyKind::List(items) => Type::List(items.iter().map(|i| types[*i].clone()).collect()),
+            BodyKind::Alt(items) => alternatives(items, &types).map_err(|f| (r, f))?,
+            BodyKind::Proj { of, index } => match &types[*of] {
+                Type::Tuple(parts) => parts.get(*index).cloned().unwrap_or(Type::Unknown),
+                _ => Type::Unknown,
             },
-            BodyKind::List(items) => {
-                let items: Option<Vec<Type>> = items.iter().map(|i| out[*i].clone()).collect();
-                items.map(|items| match items.iter().map(|t| t.attr().cloned()).collect() {
-                    Some(attrs) => {
-                        let attrs: Vec<Attr> = attrs;
-                        Type::Attr(Attr::List(attrs.into()))
-                    }
-                    None => Type::List(items),
-                })
-            }
-            BodyKind::Alt(items) => items.first().and_then(|i| out[*i].clone()),
-            BodyKind::Any => None,
             BodyKind::Call { op, args } => {
-                let args: Option<Vec<Type>> = args.iter().map(|a| out[*a].clone()).collect();
-                match args {
-                    None => None,
-                    Some(args) => match infer::call(&scope.library, *op, &args) {
-                        Ok(t) => Some(t).filter(|t| *t != Type::Unknown),
-                        Err(why) => return Err((node.span, why)),
-                    },
+                let args: Vec<Type> = args.iter().map(|a| types[*a].clone()).collect();
+                match infer::check(&scope.world.lib, *op, &args) {
+                    Ok(t) => t,
+                    Err(_) if args.iter().any(is_unknown) => Type::Unknown,
+                    Err(fault) => return Err((r, fault)),
                 }
             }
         };
-        out.push(ty);
+        types.push(ty);
     }
-    Ok(out)
+    Ok(types)
 }
 
-fn combination_note(dtypes: &[(String, Dtype)]) -> Option<String> {
-    let parts: Vec<String> = dtypes.iter().map(|(g, d)| format!("{g} = {d}")).collect();
-    (!parts.is_empty()).then(|| format!("with {}", parts.join(", ")))
-}
-
-fn mismatch(span: Span, why: String, dtypes: &[(String, Dtype)]) -> Diagnostic {
-    let mut d = Diagnostic::new(Code::TypeMismatch, span, why);
-    if let Some(note) = combination_note(dtypes) {
-        d = d.note(note);
-    }
-    d.help("two dimension names are never assumed equal; cast where dtypes differ")
-}
-
-/// Whether a body types at every combination of dtypes.
-pub fn check_body(scope: &mut Scope<'_>, sig: &Signature, body: &Body) -> bool {
-    for dtypes in combinations(sig) {
-        let (b, params) = rigid(sig, &dtypes);
-        if let Err((span, why)) = types(scope, &b, &params, body) {
-            scope.report(mismatch(span, why, &dtypes));
-            return false;
+fn alternatives(items: &[Ref], types: &[Type]) -> Result<Type, Fault> {
+    let mut known = items.iter().map(|i| &types[*i]).filter(|t| !is_unknown(t));
+    let Some(first) = known.next() else { return Ok(Type::Unknown) };
+    match known.find(|t| *t != first) {
+        Some(other) => {
+            Err(Fault::kind(format!("the alternatives have the types {first} and {other}")))
         }
+        None => Ok(first.clone()),
     }
-    true
 }
 
-/// Whether both sides type, and have the same results.
-pub fn check_sides(
-    scope: &mut Scope<'_>,
-    sig: &Signature,
-    lhs: &Body,
-    rhs: &Body,
-    arrow: Span,
-) -> bool {
-    for dtypes in combinations(sig) {
-        let (b, params) = rigid(sig, &dtypes);
-        let left = types(scope, &b, &params, lhs);
-        let right = types(scope, &b, &params, rhs);
-        let (left, right) = match (left, right) {
-            (Ok(l), Ok(r)) => (l, r),
-            (Err((span, why)), _) | (_, Err((span, why))) => {
-                scope.report(mismatch(span, why, &dtypes));
-                return false;
-            }
-        };
-        for (l, r) in lhs.results.iter().zip(&rhs.results) {
-            if let (Some(a), Some(b)) = (&left[*l], &right[*r])
-                && a != b
-            {
-                let d = Diagnostic::new(
-                    Code::TypeMismatch,
-                    arrow,
-                    format!("the two sides have different types: {a} and {b}"),
-                )
-                .because(lhs.nodes[*l].span, format!("{a}"))
-                .because(rhs.nodes[*r].span, format!("{b}"));
-                scope.report(d);
-                return false;
+fn code(kind: FaultKind) -> Code {
+    match kind {
+        FaultKind::Kind => Code::TypeMismatch,
+        FaultKind::Dtype => Code::DtypeMismatch,
+        FaultKind::Shape => Code::ShapeMismatch,
+        FaultKind::Division => Code::InexactDivision,
+    }
+}
+
+/// `with T = bf16, W = f32`, and the sizes that guards constrain.
+pub(super) fn with(case: &Case) -> Option<String> {
+    let dtypes = case.bindings.dtypes.iter().map(|(n, d)| format!("{n} = {d}"));
+    let all: Vec<String> = dtypes.collect();
+    (!all.is_empty()).then(|| format!("with {}", all.join(", ")))
+}
+
+/// Says what does not fit in a call, and where each side comes from.
+pub(super) fn fault(
+    scope: &Scope<'_>,
+    body: &Resolved,
+    case: &Case,
+    at: Ref,
+    fault: &Fault,
+) -> Diagnostic {
+    let node = &body.body.nodes[at];
+    let BodyKind::Call { op, args } = &node.kind else {
+        return Diagnostic::new(code(fault.kind), node.span, fault.text.clone());
+    };
+    let decl = scope.world.lib.op(*op);
+    let spans = &body.arg_spans[at];
+    let span = fault.operand.and_then(|i| spans.get(i)).copied().unwrap_or(node.span);
+    let message = format!("`{}` does not take this: {}", decl.name, fault.text);
+    let mut d = Diagnostic::new(code(fault.kind), span, message);
+    if let Some(p) = fault.operand.and_then(|i| decl.sig.params.get(i)) {
+        let text = format!("declared as `{}`", super::show::param(p));
+        d = d.because(p.span, text);
+    }
+    let types = nodes_before(scope, body, case, at);
+    for (arg, arg_span) in args.iter().zip(spans) {
+        let shown = types.get(*arg).filter(|t| matches!(t, Type::Tensor(_)));
+        if let Some(t) = shown {
+            match *arg_span == span {
+                true => d = d.label(format!("this is {t}")),
+                false => d = d.because(*arg_span, format!("this is {t}")),
             }
         }
+        if let BodyKind::Param(i) = body.body.nodes[*arg].kind {
+            let p = &scope.sig.params[i];
+            d = d.because(p.span, format!("`{}` is declared here", p.name));
+        }
     }
-    true
+    if let Some(text) = with(case) {
+        d = d.note(text);
+    }
+    match fault.kind {
+        FaultKind::Division => d.help("say in a `where` what divides the size: `d % 16 == 0`"),
+        FaultKind::Dtype => d.help("convert one of them with `cast(.., dtype)`"),
+        _ => d,
+    }
 }
 
-/// Whether an op's meaning types and yields what is declared.
-pub fn check_op(scope: &mut Scope<'_>, op: OpId) {
-    let decl = scope.library.op(op).clone();
-    let Meaning::Body(body) = &decl.meaning else { return };
-    for dtypes in combinations(&decl.sig) {
-        let (b, params) = rigid(&decl.sig, &dtypes);
-        let types = match types(scope, &b, &params, body) {
+/// Types of the nodes before a call that does not type.
+fn nodes_before(scope: &Scope<'_>, body: &Resolved, case: &Case, at: Ref) -> Vec<Type> {
+    let mut shorter = body.clone();
+    shorter.body.nodes.truncate(at);
+    nodes(scope, &shorter, case).unwrap_or_default()
+}
+
+/// Types the body of an op in every case and compares its results with the declared ones.
+/// Yields the most general case.
+pub(super) fn op_body(
+    scope: &Scope<'_>,
+    body: &Resolved,
+    errors: &mut Vec<Diagnostic>,
+) -> Option<Typed> {
+    let rigid = Rigid::new(&scope.sig);
+    let mut first = None;
+    for case in cases(scope, &rigid) {
+        let types = match nodes(scope, body, &case) {
             Ok(types) => types,
-            Err((span, why)) => {
-                scope.report(mismatch(span, why, &dtypes));
-                return;
+            Err((at, f)) => {
+                errors.push(fault(scope, body, &case, at, &f));
+                return None;
             }
         };
-        for (r, declared) in body.results.iter().zip(&decl.sig.results) {
-            let want = declared.ty.as_ref().and_then(|t| b.apply(t).ok());
-            if let (Some(found), Some(want)) = (&types[*r], want)
-                && want != Type::Unknown
-                && *found != want
-            {
-                let d = Diagnostic::new(
-                    Code::TypeMismatch,
-                    body.nodes[*r].span,
-                    format!("the result is {found}, declared is {want}"),
-                )
-                .because(decl.span, "of this op");
-                let note = combination_note(&dtypes);
-                scope.report(note.into_iter().fold(d, Diagnostic::note));
-                return;
+        if let Some(d) = declared_results(scope, body, &case, &types) {
+            errors.push(d);
+            return None;
+        }
+        first.get_or_insert((case, types));
+    }
+    first.map(|(case, types)| Typed { case, types, rigid })
+}
+
+/// A declared result type that is not the value's.
+pub(super) fn declared_results(
+    scope: &Scope<'_>,
+    body: &Resolved,
+    case: &Case,
+    types: &[Type],
+) -> Option<Diagnostic> {
+    for (i, (r, decl)) in body.body.results.iter().zip(&scope.sig.results).enumerate() {
+        let Some(ty) = &decl.ty else { continue };
+        let (Ok(Type::Tensor(want)), found) = (case.bindings.apply(ty), &types[*r]) else {
+            continue;
+        };
+        let found = match found {
+            Type::Unknown => continue,
+            Type::Tensor(t) if *t == want => continue,
+            other => other,
+        };
+        let span = body.body.nodes[*r].span;
+        let at = scope.results.get(i).map_or(span, |r| r.1);
+        let kind = mismatch(&want, found);
+        let message = format!("the result is {found}, declared as {want}");
+        let d = Diagnostic::new(kind, span, message)
+            .label(format!("this is {found}"))
+            .because(at, format!("declared as `{}`", super::show::type_expr(ty)));
+        return Some(match with(case) {
+            Some(text) => d.note(text),
+            None => d,
+        });
+    }
+    None
+}
+
+/// Whether two types differ in dtype or in shape.
+pub(super) fn mismatch(want: &TensorType, found: &Type) -> Code {
+    match found {
+        Type::Tensor(f) if f.shape == want.shape => Code::DtypeMismatch,
+        Type::Tensor(_) => Code::ShapeMismatch,
+        _ => Code::TypeMismatch,
+    }
+}
+
+/// Reports sizes that the types of the operands cannot determine. `more` are sizes that the
+/// pattern determines besides.
+pub(super) fn solvable(scope: &Scope<'_>, more: &[Dim], errors: &mut Vec<Diagnostic>) {
+    let mut known: Vec<String> = Vec::new();
+    let mut open: Vec<(Dim, Span)> = more.iter().map(|d| (d.clone(), Span::default())).collect();
+    for p in &scope.sig.params {
+        match &p.ty {
+            TypeExpr::Scalar(Scalar::Int) => known.push(p.name.clone()),
+            TypeExpr::Tensor(t) | TypeExpr::State(t) => {
+                open.extend(t.dims.iter().map(|d| (d.clone(), p.span)));
             }
+            _ => {}
         }
     }
+    loop {
+        let before = known.len();
+        for (d, _) in &open {
+            let free: Vec<_> =
+                d.symbols().into_iter().filter(|s| !known.iter().any(|k| **k == **s)).collect();
+            if let [one] = free.as_slice()
+                && d.linear_in(one).is_some_and(|(slope, _)| slope != Dim::int(0))
+            {
+                known.push(one.to_string());
+            }
+        }
+        if known.len() == before {
+            break;
+        }
+    }
+    for (d, span) in &open {
+        let missing = d.symbols().into_iter().find(|s| !known.iter().any(|k| **k == **s));
+        if let Some(name) = missing {
+            let message = format!("no operand determines `{name}`");
+            errors.push(
+                Diagnostic::new(Code::Unbound, *span, message)
+                    .label(format!("it occurs in `{d}`"))
+                    .help("a size is found from a type in which it is alone, or times a constant"),
+            );
+            return;
+        }
+    }
+}
+
+/// Reports quotients of sizes that guards do not make exact.
+pub(super) fn divisions(scope: &Scope<'_>, list: &[Division], errors: &mut Vec<Diagnostic>) {
+    let rigid = Rigid::new(&scope.sig);
+    for d in list {
+        let (of, by) = (rigid.apply(&d.of), rigid.apply(&d.by));
+        let exact = by.as_int() != Some(0) && of.exact_div(&by).is_some();
+        let seen = errors.iter().any(|e| e.code == Code::InexactDivision && e.span() == d.span);
+        if exact || seen {
+            continue;
+        }
+        let message = format!("`{}` may leave a remainder when divided by `{}`", d.of, d.by);
+        let error = Diagnostic::new(Code::InexactDivision, d.span, message)
+            .note("`/` of sizes is exact; `ceil_div` rounds up");
+        errors.push(match d.by.as_int() {
+            Some(0) => error.help("divide by something else than zero"),
+            _ => error.help(format!("add `where {} % {} == 0`", paren(&d.of), paren(&d.by))),
+        });
+    }
+}
+
+fn paren(d: &Dim) -> String {
+    if d.size() > 1 { format!("({d})") } else { d.to_string() }
 }
