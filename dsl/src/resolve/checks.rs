@@ -20,7 +20,9 @@ fn test(world: &World<'_>, t: &ast::Test, errors: &mut Vec<Diagnostic>) -> Optio
     let mut scope = sig::resolve(world, &sig, &Pick::new(), errors)?;
     fixed_ranks(t, &scope.sig.params, errors)?;
     let body = Builder::new(&mut scope, Place::Graph, errors).graph(&t.body, &t.returns)?;
-    if let Some(case) = typing::cases(&scope, &super::rigid::Rigid::default()).first()
+    let rigid = super::rigid::Rigid::default();
+    let first = typing::cases(&scope, &rigid).next();
+    if let Some(case) = &first
         && let Err((at, f)) = typing::nodes(&scope, &body, case)
     {
         errors.push(typing::fault(&scope, &body, case, at, &f));

@@ -431,7 +431,7 @@ fn typed_fusion(scope: &Scope<'_>, body: &Resolved, errors: &mut Vec<Diagnostic>
                     errors.push(d);
                     return None;
                 }
-                return Some(Typed { case, types, rigid });
+                return Some(Typed { case, types, rigid: rigid.clone() });
             }
             Err((at, f)) => {
                 wrong.get_or_insert_with(|| typing::fault(scope, body, &case, at, &f));

@@ -55,26 +55,6 @@ impl Facts for Bounds {
     }
 }
 
-/// Every combination, the most general rank first.
-fn product<T: Clone>(choices: &[Vec<T>]) -> Vec<Vec<T>> {
-    let mut out = vec![Vec::new()];
-    for list in choices {
-        let mut next = Vec::new();
-        for prefix in &out {
-            for item in list {
-                let mut longer: Vec<T> = prefix.clone();
-                longer.push(item.clone());
-                next.push(longer);
-            }
-        }
-        out = next;
-        if out.len() > MAX_CASES {
-            out.truncate(MAX_CASES);
-        }
-    }
-    out
-}
-
 /// Combinations beyond this many are not looked at.
 const MAX_CASES: usize = 512;
 
@@ -94,48 +74,57 @@ fn leading(name: &str) -> Vec<Vec<Dim>> {
     vec![vec![sym("")], vec![], vec![sym("0"), sym("1")], vec![Dim::int(1)]]
 }
 
-/// The cases of an item that its own guards do not rule out.
-pub(super) fn cases(scope: &Scope<'_>, rigid: &Rigid) -> Vec<Case> {
+/// The cases of an item that its own guards do not rule out, the most general rank first.
+pub(super) fn cases<'c>(
+    scope: &'c Scope<'_>,
+    rigid: &'c Rigid,
+) -> impl Iterator<Item = Case> + use<'c> {
     let names: Vec<&String> = scope.leading.iter().collect();
-    let shapes = product(&names.iter().map(|n| leading(n)).collect::<Vec<_>>());
-    let generics = &scope.sig.generics;
-    let types = product(&generics.iter().map(|g| dtypes(g.class)).collect::<Vec<_>>());
+    let shapes: Vec<_> = names.iter().map(|n| leading(n)).collect();
+    let types: Vec<_> = scope.sig.generics.iter().map(|g| dtypes(g.class)).collect();
     let is_bool = |t: &TypeExpr| matches!(t, TypeExpr::Scalar(Scalar::Bool));
-    let n_bools = scope.sig.params.iter().filter(|p| is_bool(&p.ty)).count();
-    let flags = product(&vec![vec![true, false]; n_bools.min(4)]);
+    let n_bools = scope.sig.params.iter().filter(|p| is_bool(&p.ty)).count().min(4);
+    let counts: Vec<usize> = shapes
+        .iter()
+        .map(Vec::len)
+        .chain(types.iter().map(Vec::len))
+        .chain(std::iter::repeat_n(2, n_bools))
+        .collect();
+    let total = counts.iter().fold(1usize, |n, c| n.saturating_mul(*c)).min(MAX_CASES);
     let bounds = Bounds { least_leading: 2, ranges: BTreeMap::new() };
-    let mut out = Vec::new();
-    for shape in &shapes {
-        for dtype in &types {
-            for flag in &flags {
-                let mut b = Bindings::default();
-                for d in &scope.dims {
-                    b.dims.insert(d.as_str().into(), rigid.apply(&Dim::sym(d)));
-                }
-                let leading = names.iter().zip(shape).map(|(n, s)| ((*n).clone(), s.clone()));
-                b.leading = leading.collect();
-                b.dtypes = generics.iter().zip(dtype).map(|(g, d)| (g.name.clone(), *d)).collect();
-                let params = params(scope, &b, flag);
-                let never = |g| matches!(guard::eval(g, &b, &params, &bounds), Truth::False(_));
-                if !scope.sig.guards.iter().any(never) {
-                    out.push(Case { bindings: b, params });
-                }
-                if out.len() >= MAX_CASES {
-                    return out;
-                }
-            }
+    (0..total).filter_map(move |k| {
+        let mut rest = k;
+        let mut digits = vec![0; counts.len()];
+        for (digit, count) in digits.iter_mut().zip(&counts).rev() {
+            (*digit, rest) = (rest % count, rest / count);
         }
-    }
-    out
+        let (of_shapes, others) = digits.split_at(shapes.len());
+        let (of_types, flags) = others.split_at(types.len());
+        let mut b = Bindings::default();
+        for d in &scope.dims {
+            b.dims.insert(d.as_str().into(), rigid.apply(&Dim::sym(d)));
+        }
+        for ((name, list), i) in names.iter().zip(&shapes).zip(of_shapes) {
+            b.leading.insert((*name).clone(), list[*i].clone());
+        }
+        for ((g, list), i) in scope.sig.generics.iter().zip(&types).zip(of_types) {
+            b.dtypes.insert(g.name.clone(), list[*i]);
+        }
+        let params = params(scope, &b, flags);
+        let never = |g| matches!(guard::eval(g, &b, &params, &bounds), Truth::False(_));
+        let refuted = scope.sig.guards.iter().any(never);
+        (!refuted).then_some(Case { bindings: b, params })
+    })
 }
 
-fn params(scope: &Scope<'_>, b: &Bindings, flags: &[bool]) -> Vec<Type> {
+/// Types of the parameters; flag 0 is true.
+fn params(scope: &Scope<'_>, b: &Bindings, flags: &[usize]) -> Vec<Type> {
     let mut flags = flags.iter();
     let of = |p: &crate::library::Param| match &p.ty {
         TypeExpr::Scalar(Scalar::Int) => Type::Attr(Attr::Int(b.dim_value(&Dim::sym(&p.name)))),
         TypeExpr::Scalar(Scalar::Float) => Type::Attr(Attr::float(1.0)),
         TypeExpr::Scalar(Scalar::Bool) => {
-            Type::Attr(Attr::Bool(flags.next().copied().unwrap_or(true)))
+            Type::Attr(Attr::Bool(flags.next().is_none_or(|f| *f == 0)))
         }
         TypeExpr::Scalar(Scalar::Dtype) => Type::Attr(Attr::Dtype(Dtype::F32)),
         TypeExpr::Scalar(Scalar::Group) => Type::Attr(Attr::Group("group".into())),

@@ -25,7 +25,7 @@ pub(super) fn of(scope: &Scope<'_>) -> Vec<Verdict> {
     if guards.is_empty() {
         return Vec::new();
     }
-    let cases: Vec<Case> = typing::cases(&open, &Rigid::default());
+    let rigid = Rigid::default();
     let unknown = |case: &Case| {
         let each = scope.sig.params.iter().zip(&case.params);
         each.map(|(p, t)| match &p.ty {
@@ -38,17 +38,23 @@ pub(super) fn of(scope: &Scope<'_>) -> Vec<Verdict> {
     let free = Bounds { least_leading: 1, ranges: BTreeMap::new() };
     let one = |i: usize| {
         let others = bounds(&guards, i);
-        let eval = |facts: &Bounds| -> Vec<Truth> {
-            let of = |c: &Case| guard::eval(&guards[i], &c.bindings, &unknown(c), facts);
-            cases.iter().map(of).collect()
-        };
-        let narrowed = eval(&others);
-        match narrowed.first() {
-            Some(Truth::False(why)) if narrowed.iter().all(|t| matches!(t, Truth::False(_))) => {
-                Verdict::Never(why.clone())
+        let all = |facts: &Bounds, holds: &dyn Fn(&Truth) -> bool| -> Option<Truth> {
+            let mut first = None;
+            for c in typing::cases(&open, &rigid) {
+                let truth = guard::eval(&guards[i], &c.bindings, &unknown(&c), facts);
+                if !holds(&truth) {
+                    return None;
+                }
+                first.get_or_insert(truth);
             }
-            Some(Truth::True) if eval(&free).iter().all(|t| *t == Truth::True) => Verdict::Always,
-            _ => Verdict::Open,
+            first
+        };
+        match all(&others, &|t| matches!(t, Truth::False(_))) {
+            Some(Truth::False(why)) => Verdict::Never(why),
+            _ => match all(&free, &|t| *t == Truth::True) {
+                Some(_) => Verdict::Always,
+                None => Verdict::Open,
+            },
         }
     };
     (0..guards.len()).map(one).collect()
