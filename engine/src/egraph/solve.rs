@@ -177,6 +177,9 @@ impl Solver<'_> {
             None => {
                 out.sources =
                     (0..loaded.classes.len() as u32).map(|i| Some(Source::Term(i))).collect();
+                // A piece that nothing uses leaves nothing to choose.
+                out.optimal = !segment.live.contains(&true);
+                out.lower_bound = if out.optimal { out.cost } else { 0.0 };
             }
         }
         out
