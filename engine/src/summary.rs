@@ -45,7 +45,7 @@ pub fn report(
         Stop::Limit { what: "memory", .. } => Stopped::Memory,
         Stop::Limit { .. } => Stopped::Seconds,
     };
-    out.warnings = warnings(outcome);
+    out.warnings = warnings(outcome, &out.fusions);
     out.summarize();
     out
 }
@@ -249,7 +249,7 @@ fn lifts(outcome: &Outcome, plan: &RangePlan) -> Vec<LiftReport> {
     out.into_iter().map(|(name, count)| LiftReport { name, count }).collect()
 }
 
-fn warnings(outcome: &Outcome) -> Vec<Warning> {
+fn warnings(outcome: &Outcome, fusions: &[FusionReport]) -> Vec<Warning> {
     let mut out: Vec<Warning> = outcome
         .broken
         .iter()
@@ -258,20 +258,7 @@ fn warnings(outcome: &Outcome) -> Vec<Warning> {
             message: format!("`{rule}` cannot be matched: {why}"),
         })
         .collect();
-    for rule in outcome.rewrites.iter().chain(&outcome.fusions) {
-        let mut seen: Vec<&str> =
-            rule.undecided.iter().map(|u| rule.sig.guards[u.guard].text.as_str()).collect();
-        seen.sort_unstable();
-        seen.dedup();
-        for guard in seen {
-            let message = format!(
-                "`{}`: `{guard}` is undecided; give the group's size with --group, the range with \
-                 --range",
-                rule.name
-            );
-            out.push(Warning { code: "undecided-guard".into(), message });
-        }
-    }
+    out.extend(undecided(fusions));
     if let Stop::Limit { what, rule } = outcome.stop() {
         let message = format!(
             "the {what} limit was reached in `{rule}`; the plan is valid but may miss fusions"
@@ -279,4 +266,24 @@ fn warnings(outcome: &Outcome) -> Vec<Warning> {
         out.push(Warning { code: "limit".into(), message });
     }
     out
+}
+
+/// Guards that want a size nobody gave, each once.
+fn undecided(fusions: &[FusionReport]) -> Vec<Warning> {
+    let mut kept: BTreeMap<(&str, &str), Vec<&str>> = BTreeMap::new();
+    for f in fusions {
+        for r in f.refused.iter().filter(|r| r.verdict == Verdict::Undecided) {
+            kept.entry((r.guard.as_str(), r.seen.as_str())).or_default().push(f.name.as_str());
+        }
+    }
+    let one = |((guard, seen), mut names): ((&str, &str), Vec<&str>)| {
+        names.sort_unstable();
+        names.dedup();
+        let message = format!(
+            "`{guard}` is undecided: {seen}; it keeps out {}; give the size with --group or --range",
+            names.join(", ")
+        );
+        Warning { code: "undecided-guard".into(), message }
+    };
+    kept.into_iter().map(one).collect()
 }
