@@ -18,3 +18,7 @@ pub mod settings;
 pub mod summary;
 pub mod target;
 pub mod text;
+
+/// Benches and tests share modules that name the crate from outside.
+#[cfg(test)]
+extern crate self as fusec_engine;

@@ -201,7 +201,8 @@ impl Maker {
         let (kernel, shard) = (self.kernel(2.0 * HIDDEN + bytes), self.shard_kernel(2.0 * HIDDEN));
         self.node(out.full, kernel, &[norm.full, scale]);
         self.node(out.full, kernel, &[sum.full, weight, scale]);
-        let fused = self.op(self.kernel(6.0 * HIDDEN + bytes), &[reduced.full, residual.full, weight, scale]);
+        let fused = self
+            .op(self.kernel(6.0 * HIDDEN + bytes), &[reduced.full, residual.full, weight, scale]);
         let all = self.op(
             self.collective(2.0 * HIDDEN) * 1.6 + 1.1,
             &[partial, residual.full, weight, scale],
