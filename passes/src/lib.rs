@@ -18,4 +18,5 @@ files! {
     "ops/norm.fuse",
     "ops/primitives.fuse",
     "ops/quant.fuse",
+    "ops/rope.fuse",
 }
