@@ -63,7 +63,7 @@ pub(crate) fn split(input: &Input<'_>) -> Vec<Piece> {
 
 fn piece(input: &Input<'_>, first: usize, last: usize, keyword: Option<usize>) -> Piece {
     let tokens = &input.tokens.tokens;
-    let start = if first == 0 { 0 } else { tokens[first].start };
+    let start = tokens[first].start;
     let end = tokens.get(last).map_or(input.text.len(), |t| t.start);
     let name = keyword.map(|k| match input.token(k) {
         "variant" => k + 2,

@@ -206,6 +206,10 @@ impl Build<'_> {
                 "none" => ExprKind::None,
                 "true" => ExprKind::Bool(true),
                 "false" => ExprKind::Bool(false),
+                "in" | "where" => {
+                    self.syntax(span, format!("expected an expression, found `{text}`"));
+                    ExprKind::Name(text.to_string())
+                }
                 _ => ExprKind::Name(text.to_string()),
             },
         };

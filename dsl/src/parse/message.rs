@@ -12,6 +12,7 @@ use crate::source::Span;
 use pest::Parser;
 use pest::error::{Error, ErrorVariant};
 use std::collections::BTreeSet;
+use std::sync::{Mutex, PoisonError};
 
 /// The error of a part that does not follow its rule; `None` if it does.
 pub(crate) fn syntax_error(input: &Input<'_>, part: Part) -> Option<Diagnostic> {
@@ -23,13 +24,38 @@ pub(crate) fn syntax_error(input: &Input<'_>, part: Part) -> Option<Diagnostic> 
         return Some(error);
     }
     let (start, end) = (tokens[part.first].start, tokens[part.last - 1].end);
-    // Costs time, so it is on only once something is wrong; a second call changes nothing.
-    pest::set_error_detail(true);
-    let error = Grammar::parse(part.rule, &input.text[start..end]).err()?;
+    let error = {
+        let _detail = Detail::on();
+        Grammar::parse(part.rule, &input.text[start..end]).err()?
+    };
     if let ErrorVariant::CustomError { .. } = error.variant {
         return Some(super::too_deep(input.span(start, end)));
     }
     Some(explain(input, part, &Expected::of(&error, input, start)))
+}
+
+/// While one exists, pest notes what it expected. That is a setting of the whole process and makes
+/// parsing several times slower, so it is on only for parts that are wrong.
+struct Detail;
+
+/// How many there are, over all threads.
+static DETAILS: Mutex<usize> = Mutex::new(0);
+
+impl Detail {
+    fn on() -> Detail {
+        let mut count = DETAILS.lock().unwrap_or_else(PoisonError::into_inner);
+        *count += 1;
+        pest::set_error_detail(true);
+        Detail
+    }
+}
+
+impl Drop for Detail {
+    fn drop(&mut self) {
+        let mut count = DETAILS.lock().unwrap_or_else(PoisonError::into_inner);
+        *count -= 1;
+        pest::set_error_detail(*count > 0);
+    }
 }
 
 /// What could have stood where the parse stopped.
@@ -53,7 +79,7 @@ impl Expected {
         let blank_follows = !input.text[at..].starts_with(|c: char| c.is_ascii_alphanumeric());
         if in_word && blank_follows && !tokens.contains("\"") {
             tokens.retain(|t| t != "_" && !t.contains(".."));
-            if tokens.iter().all(|t| t.trim().is_empty() || t == "//" || t == "\u{FEFF}") {
+            if tokens.iter().all(|t| t.trim().is_empty() || t == "//") {
                 tokens.insert("_".into());
             }
         }
@@ -165,9 +191,6 @@ fn explain(input: &Input<'_>, part: Part, expected: &Expected) -> Diagnostic {
     }
     let message = match words.split_last() {
         _ if stuck_number(&found.text).is_some() => format!("missing `*` in {}", found.what),
-        None if reserved(input, expected) => {
-            format!("expected an expression, found {}", found.what)
-        }
         None => format!("unexpected {}", found.what),
         Some((only, [])) => format!("expected {only}, found {}", found.what),
         Some((last, rest)) => {
@@ -278,12 +301,6 @@ fn in_approx(input: &Input<'_>, part: Part, expected: &Expected) -> bool {
     let i = input.tokens.tokens.partition_point(|t| t.end <= expected.at);
     let open = (part.first..i).rev().find(|&i| input.token(i) == "(");
     open.is_some_and(|open| open > part.first && input.token(open - 1) == "approx")
-}
-
-/// Whether the word just before is `in` or `where`, which are never names.
-fn reserved(input: &Input<'_>, expected: &Expected) -> bool {
-    let before = input.text[..expected.at].trim_end();
-    before.ends_with("in") || before.ends_with("where")
 }
 
 /// The length of the number in `2d`.

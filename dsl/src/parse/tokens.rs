@@ -73,12 +73,12 @@ pub(crate) fn scan(text: &str) -> Tokens {
             (at, line_start, first) = (at + 1, at + 1, true);
             continue;
         }
-        if matches!(b, b' ' | b'\t' | b'\r') {
+        if matches!(b, b' ' | b'\t'..=b'\r') {
             at += 1;
             continue;
         }
-        if text[at..].starts_with('\u{FEFF}') {
-            at += '\u{FEFF}'.len_utf8();
+        if at == 0 && text.starts_with('\u{FEFF}') {
+            at = '\u{FEFF}'.len_utf8();
             line_start = at;
             continue;
         }
