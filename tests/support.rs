@@ -70,18 +70,22 @@ fn command(program: &str, folder: &Path) -> Command {
     command
 }
 
-/// Text without what differs from run to run: times.
+/// Text without what differs from run to run: times, as in `0.012 s` and `import 0.004`.
 pub fn scrubbed(text: &str) -> String {
-    let mut out = String::new();
-    for line in text.split_inclusive('\n') {
-        let words: Vec<&str> = line.split(' ').collect();
-        let is_time = |i: usize| {
-            let unit = words.get(i + 1).map(|w| w.trim_matches([',', ')', '\n', '.']));
-            words[i].trim_start_matches('(').parse::<f64>().is_ok() && unit == Some("s")
-        };
-        let cleaned: Vec<&str> =
-            (0..words.len()).map(|i| if is_time(i) { "0.0" } else { words[i] }).collect();
-        out.push_str(&cleaned.join(" "));
-    }
-    out
+    text.split_inclusive('\n').map(scrubbed_line).collect()
+}
+
+fn scrubbed_line(line: &str) -> String {
+    let words: Vec<&str> = line.split(' ').collect();
+    let is_time = |i: usize| {
+        let word = words[i].trim_matches([',', '(', '\n']);
+        let seconds = words.get(i + 1).is_some_and(|w| w.trim_matches([',', ')', '\n', ':']) == "s");
+        let stage = i > 0 && ["import", "saturate", "extract"].contains(&words[i - 1]);
+        word.parse::<f64>().is_ok() && (seconds || stage)
+    };
+    let clean = |i: usize| match is_time(i) {
+        true => words[i].replace(|c: char| c.is_ascii_digit(), "0"),
+        false => words[i].to_string(),
+    };
+    (0..words.len()).map(clean).collect::<Vec<_>>().join(" ")
 }
