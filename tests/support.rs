@@ -79,7 +79,8 @@ fn scrubbed_line(line: &str) -> String {
     let words: Vec<&str> = line.split(' ').collect();
     let is_time = |i: usize| {
         let word = words[i].trim_matches([',', '(', '\n']);
-        let seconds = words.get(i + 1).is_some_and(|w| w.trim_matches([',', ')', '\n', ':']) == "s");
+        let seconds =
+            words.get(i + 1).is_some_and(|w| w.trim_matches([',', ')', '\n', ':']) == "s");
         let stage = i > 0 && ["import", "saturate", "extract"].contains(&words[i - 1]);
         word.parse::<f64>().is_ok() && (seconds || stage)
     };
