@@ -4,10 +4,19 @@ use fusec_dsl::format::format;
 
 #[test]
 fn shipped_files_are_formatted() {
+    let mut wrong = Vec::new();
     for (name, text) in crate::shipped() {
         let formatted = format(&text).unwrap_or_else(|e| panic!("{name}: {e:?}"));
-        assert_eq!(text, formatted, "{name}: run `fusec fmt`");
+        if text == formatted {
+            continue;
+        }
+        let mut pairs = text.lines().zip(formatted.lines()).enumerate();
+        match pairs.find(|(_, (is, should))| is != should) {
+            Some((i, (is, should))) => wrong.push(format!("{name}:{}\n- {is}\n+ {should}", i + 1)),
+            None => wrong.push(format!("{name}: differs at its end")),
+        }
     }
+    assert!(wrong.is_empty(), "run `fusec fmt passes`\n{}", wrong.join("\n"));
 }
 
 #[test]
