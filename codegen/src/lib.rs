@@ -5,6 +5,7 @@
 //! ```
 
 pub mod abi;
+pub mod check;
 pub mod cuda;
 pub mod emit;
 pub mod error;
