@@ -166,6 +166,14 @@ impl<'a> Codes<'a> {
         bytes.iter().rev().fold(0, |v, b| v << 8 | u64::from(*b))
     }
 
+    /// Bytes outside the matrix but inside its tiles that are not 0.
+    pub fn dirty_padding(&self, rows: usize) -> u64 {
+        let Place::Tiled { tiles } = self.place else { return 0 };
+        let outside = |r: usize, c: usize| r >= rows || c >= self.cols;
+        let all = (0..rows.next_multiple_of(128)).flat_map(|r| (0..tiles * 4).map(move |c| (r, c)));
+        all.filter(|(r, c)| outside(*r, *c) && self.code(*r, *c) != 0).count() as u64
+    }
+
     fn value(&self, code: u64) -> f64 {
         match self.dtype {
             Dtype::F4E2M1x2 => numerics::e2m1::decode(code as u8),

@@ -1,1 +1,57 @@
+use super::all;
+use crate::cuda::{find, nvrtc};
+use crate::instances::library;
+use crate::kernel::Kernel;
+use crate::plan::Tuning;
+use fusec_dsl::dtype::Dtype;
+use std::collections::BTreeMap;
 
+/// Whether NVRTC is to be used. Without it the tests fail, unless they are told that it is not there.
+fn nvrtc_wanted() -> bool {
+    if std::env::var_os("FUSEC_NO_NVRTC").is_some() {
+        eprintln!("FUSEC_NO_NVRTC is set: nothing is compiled for GPUs");
+        return false;
+    }
+    if let Err(e) = find::nvrtc() {
+        panic!("{e}; tests/setup.sh does it. FUSEC_NO_NVRTC=1 leaves these tests out.");
+    }
+    true
+}
+
+/// Sources of every instance, each different text once.
+fn sources(t: Dtype, w: Dtype, d: i64, tuning: Tuning) -> BTreeMap<String, Kernel> {
+    let (library, sources) = library();
+    let mut out = BTreeMap::new();
+    for i in all(&library, t, w, d) {
+        let kernel = Kernel::new(&library, &sources, i.fusion, &i.bound, tuning).unwrap();
+        out.insert(kernel.source.text.clone(), kernel);
+    }
+    out
+}
+
+fn compile(kernels: BTreeMap<String, Kernel>, archs: &[&str]) {
+    for kernel in kernels.values() {
+        for arch in archs {
+            let cubin = kernel.cubin(arch).unwrap_or_else(|e| panic!("{}: {e}", kernel.ir.fusion));
+            assert!(cubin.starts_with(b"\x7fELF"), "{} for {arch} is no cubin", kernel.ir.fusion);
+        }
+    }
+}
+
+#[test]
+fn every_instance_compiles_without_a_gpu() {
+    if nvrtc_wanted() {
+        let kernels = sources(Dtype::Bf16, Dtype::Bf16, 4096, Tuning::default());
+        compile(kernels, &["sm_80", "sm_90a", "sm_100a"]);
+    }
+}
+
+#[test]
+fn other_types_and_ragged_rows_compile() {
+    if nvrtc_wanted() {
+        let pick = |all: BTreeMap<String, Kernel>| all.into_iter().step_by(5).collect();
+        let unaligned = Tuning { unaligned: true, ..Tuning::default() };
+        compile(pick(sources(Dtype::F16, Dtype::F32, 5120, Tuning::default())), &["sm_90a"]);
+        compile(pick(sources(Dtype::Bf16, Dtype::F32, 384, unaligned)), &["sm_100a"]);
+    }
+}
