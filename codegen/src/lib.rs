@@ -15,6 +15,7 @@ pub mod ir;
 pub mod kernel;
 pub mod lower;
 pub mod manifest;
+pub mod near;
 pub mod plan;
 
 #[cfg(test)]

@@ -6,6 +6,7 @@
 
 use crate::error::{Error, Result};
 use crate::ir::{Id, InputRole, KernelIr, Op, Sink, Space};
+use crate::near;
 use fusec_dsl::dtype::Dtype;
 use std::collections::BTreeSet;
 
@@ -155,7 +156,7 @@ impl Demand<'_> {
             None => self.at[id] = Some(now),
             Some(_) => {}
         }
-        for &arg in &node.args {
+        for arg in near::operands(self.ir, id) {
             self.need(arg, now, list);
         }
         list.push(id);

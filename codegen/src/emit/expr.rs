@@ -2,6 +2,7 @@
 
 use super::names::Names;
 use crate::ir::{Binary, Id, KernelIr, Node, Op, Space, Unary};
+use crate::near::near;
 use fusec_dsl::dtype::Dtype;
 
 /// The C++ name of an element type.
@@ -51,6 +52,32 @@ pub fn expression(ir: &KernelIr, names: &Names, node: &Node) -> String {
         Op::Cast => format!("cast<{}>({})", c_type(node.dtype), arg(0)),
         Op::Const(bits) => literal(f32::from_bits(bits)),
         Op::Load { .. } | Op::Reduce(_) => names.values[0].clone(),
+    }
+}
+
+/// Both versions of a value that is rounded right away: quick and exact, each one expression.
+pub fn versions(ir: &KernelIr, names: &Names, id: Id) -> (String, String) {
+    (nested(ir, names, id, true), nested(ir, names, id, false))
+}
+
+fn nested(ir: &KernelIr, names: &Names, id: Id, quick: bool) -> String {
+    if near(ir, id).is_some_and(|n| n.units == 0) {
+        return reference(ir, names, id);
+    }
+    let node = ir.node(id);
+    let arg = |i: usize| nested(ir, names, node.args[i], quick);
+    match node.op {
+        Op::Unary(Unary::Neg) => format!("-({})", arg(0)),
+        Op::Unary(f @ (Unary::Exp | Unary::Sigmoid)) if quick => {
+            format!("op::quick_{}({})", f.name(), arg(0))
+        }
+        Op::Unary(f) => format!("op::{}({})", f.name(), arg(0)),
+        Op::Binary(Binary::Div) if quick => {
+            format!("{} * op::quick_reciprocal({})", arg(0), arg(1))
+        }
+        Op::Binary(f) => format!("({} {} {})", arg(0), f.symbol().unwrap_or(","), arg(1)),
+        // The others have one version only.
+        _ => reference(ir, names, id),
     }
 }
 

@@ -1,10 +1,11 @@
 //! The generated struct: constants, arguments, registers, and one function a phase.
 
-use super::expr::{c_type, expression, reference};
+use super::expr::{c_type, expression, reference, versions};
 use super::names::Names;
 use super::text::Text;
 use crate::abi::{Arg, What};
 use crate::ir::{Id, InputRole, KernelIr, Node, Op, Reduce, Sink, Space};
+use crate::near;
 use crate::plan::{Plan, Step};
 
 /// Writes `struct Program`.
@@ -330,7 +331,7 @@ impl Writer<'_> {
         let mut known: Vec<Id> = Vec::new();
         for &id in body {
             let n = self.ir.node(id);
-            for &arg in &n.args {
+            for arg in near::operands(self.ir, id) {
                 self.recall(text, arg, body, &mut known);
             }
             if matches!(n.op, Op::Load { .. }) {
@@ -338,10 +339,11 @@ impl Writer<'_> {
                 continue;
             }
             let name = &self.names.values[id];
-            text.from(
-                n.span,
-                &format!("const auto {name} = {};", expression(self.ir, self.names, n)),
-            );
+            let value = match near::margin(self.ir, id) {
+                Some(units) => self.quick_or_exact(text, id, units),
+                None => expression(self.ir, self.names, n),
+            };
+            text.from(n.span, &format!("const auto {name} = {value};"));
             known.push(id);
             if self.plan.kept.contains(&id) {
                 text.line(&format!("v.{name}.set(j, {name});"));
@@ -353,6 +355,17 @@ impl Writer<'_> {
                 self.accumulate(text, id, n);
             }
         }
+    }
+
+    /// A cast of a quick value where that is sure to round alike, else of the exact one.
+    fn quick_or_exact(&self, text: &mut Text, id: Id, units: u32) -> String {
+        let n = self.ir.node(id);
+        let (ty, name) = (c_type(n.dtype), &self.names.values[id]);
+        let (quick, exact) = versions(self.ir, self.names, n.args[0]);
+        text.from(n.span, &format!("const auto quick_{name} = {quick};"));
+        format!(
+            "surely_rounds<{ty}>(quick_{name}, {units}) ? cast<{ty}>(quick_{name}) : cast<{ty}>({exact})"
+        )
     }
 
     /// Takes a value that is held in registers into this pair's scope.
