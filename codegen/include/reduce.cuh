@@ -50,23 +50,46 @@ FS_DEVICE float merge_warps(const Partials<P, COUNT>& partials, int copy, int wh
     }
 }
 
+// The I-th reduction that ends a phase.
+template <class P, int PHASE, int I> using Reduction = decltype(P::reduction(Int<PHASE>{}, Int<I>{}));
+
+// For each reduction of a phase: what nothing adds up to.
+template <class P, int PHASE, int I = 0> FS_DEVICE void start_sums(f32x2* mine) {
+    if constexpr (I < P::reductions(PHASE)) {
+        mine[I] = both(Reduction<P, PHASE, I>::nothing());
+        start_sums<P, PHASE, I + 1>(mine);
+    }
+}
+
+// For each: over the lanes of a warp that share a row; the warp's result goes to `partials`.
+template <class P, int PHASE, int COUNT, int I = 0>
+FS_DEVICE void reduce_warps(const f32x2* mine, float* row, Partials<P, COUNT>& partials, int copy) {
+    if constexpr (I < COUNT) {
+        row[I] = reduce_group<Reduction<P, PHASE, I>, (P::TPR < 32 ? P::TPR : 32)>(mine[I]);
+        if (Partials<P, COUNT>::WARPS_A_ROW > 1 && hw::thread() % 32 == 0) {
+            partials.of_warp[copy][I][hw::thread() / 32] = row[I];
+        }
+        reduce_warps<P, PHASE, COUNT, I + 1>(mine, row, partials, copy);
+    }
+}
+
+// For each: over the warps that share a row.
+template <class P, int PHASE, int COUNT, int I = 0>
+FS_DEVICE void reduce_partials(float* row, const Partials<P, COUNT>& partials, int copy) {
+    if constexpr (I < COUNT) {
+        constexpr int WARPS = Partials<P, COUNT>::WARPS_A_ROW;
+        row[I] = merge_warps<Reduction<P, PHASE, I>>(partials, copy, I, hw::thread() / 32 / WARPS * WARPS);
+        reduce_partials<P, PHASE, COUNT, I + 1>(row, partials, copy);
+    }
+}
+
 template <class P, int PHASE> FS_DEVICE void reduce_row(const f32x2* mine, float* row, int copy) {
     constexpr int COUNT = P::reductions(PHASE);
-    constexpr int LANES = P::TPR < 32 ? P::TPR : 32;
     FS_SHARED Partials<P, COUNT> partials;
-    constexpr int WARPS = Partials<P, COUNT>::WARPS_A_ROW;
-    const int warp = hw::thread() / 32;
-    static_for<0, COUNT>([&](auto i) {
-        using R = decltype(P::reduction(Int<PHASE>{}, i));
-        row[i.value] = reduce_group<R, LANES>(mine[i.value]);
-        if (WARPS > 1 && hw::thread() % 32 == 0) partials.of_warp[copy][i.value][warp] = row[i.value];
-    });
-    if constexpr (WARPS > 1) {
+    reduce_warps<P, PHASE>(mine, row, partials, copy);
+    if constexpr (Partials<P, COUNT>::WARPS_A_ROW > 1) {
         hw::sync();
-        static_for<0, COUNT>([&](auto i) {
-            using R = decltype(P::reduction(Int<PHASE>{}, i));
-            row[i.value] = merge_warps<R>(partials, copy, i.value, warp / WARPS * WARPS);
-        });
+        reduce_partials<P, PHASE>(row, partials, copy);
     }
 }
 

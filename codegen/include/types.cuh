@@ -36,14 +36,7 @@ template <> struct Traits<e4m3> { using Pair = e4m3x2; static constexpr int BITS
 template <> struct Traits<e5m2> { using Pair = e5m2x2; static constexpr int BITS = 8; };
 template <> struct Traits<e2m1> { using Pair = e2m1x2; static constexpr int BITS = 4; };
 
-// A compile-time integer as an argument: which phase, which item.
+// A compile-time integer as an argument: which phase, which reduction.
 template <int V> struct Int { static constexpr int value = V; };
-
-template <int FROM, int TO, class F> FS_DEVICE void static_for(F&& f) {
-    if constexpr (FROM < TO) {
-        f(Int<FROM>{});
-        static_for<FROM + 1, TO>(f);
-    }
-}
 
 }  // namespace fusec

@@ -33,6 +33,13 @@ fn main() {
 
 fn run(options: &Options) -> Result<()> {
     let (library, sources) = instances::library();
+    if let Some((arch, dir)) = &options.write {
+        for job in jobs::jobs(options, &library, &sources)? {
+            let dir = std::path::Path::new(dir).join(job.hidden.to_string());
+            job.kernel.write(&dir, arch)?;
+        }
+        return Ok(());
+    }
     let gpu = timing::Gpu::open()?;
     eprintln!("{} {}, {} multiprocessors", gpu.name, launch::arch(&gpu.context)?, gpu.sms);
     if options.tune {

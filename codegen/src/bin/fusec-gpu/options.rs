@@ -17,13 +17,15 @@ pub struct Options {
     pub tune: bool,
     /// Types of activations and of weights.
     pub types: (String, String),
+    /// Write sources, cubins and manifests for an architecture to a folder, and stop: needs no GPU.
+    pub write: Option<(String, String)>,
     /// Where to write all rows as JSON lines.
     pub out: Option<String>,
 }
 
 const HELP: &str =
     "usage: fusec-gpu [--hidden 4096,8192] [--tokens 1,16,..] [--only TEXT]... [--types bf16,bf16]
-                 [--no-verify] [--no-bench] [--tune] [--out FILE]";
+                 [--no-verify] [--no-bench] [--tune] [--out FILE] [--write sm_90a,FOLDER]";
 
 impl Options {
     /// Reads the arguments; a message for the user where they are wrong.
@@ -36,6 +38,7 @@ impl Options {
             bench: true,
             tune: false,
             types: ("bf16".into(), "bf16".into()),
+            write: None,
             out: None,
         };
         let mut args = args;
@@ -53,6 +56,11 @@ impl Options {
                 "--no-verify" => o.verify = false,
                 "--no-bench" => o.bench = false,
                 "--tune" => o.tune = true,
+                "--write" => {
+                    let v = value()?;
+                    let (arch, dir) = v.split_once(',').ok_or("--write takes sm_90a,FOLDER")?;
+                    o.write = Some((arch.into(), dir.into()));
+                }
                 "--out" => o.out = Some(value()?),
                 "--help" | "-h" => return Err(HELP.into()),
                 other => return Err(format!("unknown argument `{other}`\n{HELP}")),
