@@ -10,6 +10,7 @@
 //! time order, then prefers time.
 
 mod bind;
+mod check;
 mod edit;
 mod effect;
 mod export;

@@ -31,6 +31,7 @@ mod cursor;
 mod invent;
 mod parse;
 mod print;
+mod size;
 mod storage;
 mod values;
 

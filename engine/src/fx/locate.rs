@@ -29,16 +29,20 @@ pub(super) fn explain(bytes: &[u8], error: &serde_json::Error) -> FxError {
         Err(e) => e.path().to_string(),
         Ok(_) => String::new(),
     };
-    syntax(error).at(place(&path, &seen, error))
+    syntax(error, whole).at(place(&path, &seen, error))
 }
 
-fn syntax(error: &serde_json::Error) -> FxError {
+fn syntax(error: &serde_json::Error, whole: bool) -> FxError {
     let text = error.to_string();
     let what = text.split(" at line ").next().unwrap_or(&text).to_owned();
     match error.classify() {
         Category::Eof => FxError::new("the JSON ends early").help("the file was cut short"),
         _ if what.contains("recursion limit") => {
             FxError::new("values are nested too deeply").help("at most 60 levels are read")
+        }
+        // The file as such is JSON, so what stumbled was the reader of a tag.
+        Category::Syntax if whole && what == "expected value" => {
+            FxError::new("a second key beside a tag").help("a tag is the only key of its object")
         }
         Category::Syntax => FxError::new(format!("not JSON: {what}")),
         _ => FxError::new(what),
@@ -50,7 +54,7 @@ fn place(path: &str, seen: &Seen, error: &serde_json::Error) -> String {
     let Some((index, rest)) = node_index(path) else {
         return match path {
             "" | "." => line,
-            path => format!("{line}, `{path}`"),
+            path => format!("{line}, `{}`", short(path)),
         };
     };
     let node = match (seen.nodes.get(index), index.checked_sub(1).and_then(|i| seen.nodes.get(i))) {
@@ -59,8 +63,16 @@ fn place(path: &str, seen: &Seen, error: &serde_json::Error) -> String {
         _ => format!("nodes[{index}]"),
     };
     match rest {
-        "" => format!("{line}, {node}"),
-        rest => format!("{line}, {node}, `{rest}`"),
+        "" | "?" => format!("{line}, {node}"),
+        rest => format!("{line}, {node}, `{}`", short(rest)),
+    }
+}
+
+/// The first steps of a long path.
+fn short(path: &str) -> String {
+    match path.char_indices().nth(60) {
+        Some((end, _)) => format!("{}..", &path[..end]),
+        None => path.to_owned(),
     }
 }
 

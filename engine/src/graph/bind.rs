@@ -156,6 +156,7 @@ impl Graph {
         }
         if let Some(f) = &node.functionalized {
             check_functionalized(node, f)?;
+            self.check_roles(f)?;
         } else if node.kind == fx::Kind::Hop && is_functionalized(&node.target) {
             return Err("`functionalized` is missing".into());
         }
@@ -167,6 +168,18 @@ impl Graph {
             Some(b) => Err(format!("argument `{}` is missing", b.name())),
             None => Ok(()),
         }
+    }
+
+    fn check_roles(&self, f: &fx::Functionalized) -> Result<(), String> {
+        let Some(info) = self.op_info(&f.op) else { return Ok(()) };
+        for role in &f.results {
+            if let ResultRole::MutatedArg(arg) = role
+                && !info.args.iter().any(|a| a.name == *arg)
+            {
+                return Err(format!("`results` names `{arg}`, which `{}` has not", f.op));
+            }
+        }
+        Ok(())
     }
 }
 

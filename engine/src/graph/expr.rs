@@ -32,6 +32,13 @@ impl Exprs {
         out
     }
 
+    /// Adds an expression, unless the key is taken.
+    pub(crate) fn add(&mut self, key: String, tree: Tree) {
+        if !self.trees.contains_key(&key) {
+            self.push(key, tree);
+        }
+    }
+
     fn push(&mut self, key: String, tree: Tree) -> usize {
         let dim = to_dim(&tree).unwrap_or_else(|| Dim::sym(&format!("`{key}`")));
         let (index, _) = self.trees.insert_full(key, tree);

@@ -1,5 +1,6 @@
 //! A document to a [`Graph`]: names resolved, sizes normalized, everything checked.
 
+use super::check::{check_inputs, check_node, check_symbols};
 use super::{
     Arg, Exprs, Graph, Header, Node, NodeIndex, OpSchema, Output, Rare, TensorMeta, Time, Value,
 };
@@ -102,44 +103,6 @@ fn header(doc: &fx::Document) -> Header {
         notes: doc.notes.clone(),
         warnings: doc.warnings.clone(),
     }
-}
-
-fn check_symbols(doc: &fx::Document) -> Result<(), FxError> {
-    let mut known = FxHashSet::default();
-    for s in &doc.symbols {
-        let err = |what: String| Err(FxError::new(what).at(format!("symbol `{}`", s.name)));
-        if !known.insert(s.name.as_str()) {
-            return err("declared twice".into());
-        }
-        if let (Some(lo), Some(hi)) = (s.min, s.max)
-            && lo > hi
-        {
-            return err(format!("empty range: {lo} to {hi}"));
-        }
-    }
-    for (key, tree) in &doc.exprs {
-        if let Some(s) = unknown_symbol(tree, &known) {
-            let what = format!("symbol `{s}` is not declared in `symbols`");
-            return Err(FxError::new(what).at(format!("expression `{key}`")));
-        }
-    }
-    Ok(())
-}
-
-fn unknown_symbol<'t>(tree: &'t fx::Tree, known: &FxHashSet<&str>) -> Option<&'t str> {
-    match tree {
-        fx::Tree::Sym(s) if !known.contains(s.as_str()) => Some(s),
-        fx::Tree::Call(_, args) => args.iter().find_map(|a| unknown_symbol(a, known)),
-        _ => None,
-    }
-}
-
-fn check_inputs(doc: &fx::Document, placeholders: usize) -> Result<(), FxError> {
-    if doc.inputs.len() == placeholders {
-        return Ok(());
-    }
-    let what = format!("{} inputs for {placeholders} placeholders", doc.inputs.len());
-    Err(FxError::new(what).at("`inputs`"))
 }
 
 /// Resolves names and converts values.
@@ -406,34 +369,6 @@ fn dtype(name: &str) -> Result<Option<Dtype>, FxError> {
         Some(d) => Ok(Some(d)),
         None if FOREIGN_DTYPES.contains(&name) => Ok(None),
         None => Err(FxError::new(format!("unknown element type `{name}`"))),
-    }
-}
-
-/// Checks what does not need the other nodes.
-fn check_node(node: &fx::Node, doc: &fx::Document, i: usize) -> Result<(), FxError> {
-    let err = |what: String| Err(FxError::at_node(&node.name, what));
-    if opcode(node.kind) != node.op {
-        let (op, kind) = (node.op.name(), node.kind.name());
-        return err(format!("op `{op}` and kind `{kind}` do not go together"));
-    }
-    if node.op == fx::Opcode::Placeholder {
-        if i > 0 && doc.nodes[i - 1].op != fx::Opcode::Placeholder {
-            return err("a placeholder after other nodes".into());
-        }
-        return match doc.inputs.get(i) {
-            Some(input) if input.node == node.name => Ok(()),
-            Some(input) => err(format!("is input {i}, but `inputs[{i}]` is `{}`", input.node)),
-            None => err(format!("is input {i}, but there are {} inputs", doc.inputs.len())),
-        };
-    }
-    match &node.attr {
-        Some(fx::AttrRef::Constant(key)) if !doc.constants.contains_key(key) => {
-            err(format!("constant `{key}` is not in `constants`"))
-        }
-        Some(fx::AttrRef::Graph(key)) if !doc.graphs.contains_key(key) => {
-            err(format!("subgraph `{key}` is not in `graphs`"))
-        }
-        _ => Ok(()),
     }
 }
 

@@ -172,6 +172,9 @@ impl Graph {
             path.push(*previous);
         }
         path.reverse();
+        let first = path.iter().enumerate().min_by_key(|(_, n)| self.dag[**n].time);
+        let first = first.map_or(0, |(i, _)| i);
+        path.rotate_left(first);
         GraphError { cycle: path.iter().map(|n| self.dag[*n].name.to_string()).collect() }
     }
 }

@@ -22,6 +22,10 @@ impl<'t> Cursor<'t> {
         Cursor { text, at: 0, line, depth: 0 }
     }
 
+    pub(super) fn line(&self) -> usize {
+        self.line
+    }
+
     pub(super) fn rest(&self) -> &'t str {
         &self.text[self.at..]
     }

@@ -1,9 +1,68 @@
-//! Operator schemas for a brief text, made up from how the operators are called.
+//! What a brief text refers to and does not hold: operator schemas, made up from how the operators
+//! are called; constants, subgraphs and conditions, of which only the name is known.
 
-use crate::fx::{ArgInfo, Document, Kind, Node, OpInfo, OutMeta, ResultRole, ReturnInfo, Value};
+use crate::fx::{
+    ArgInfo, AttrRef, Constant, Container, Document, Kind, Node, OpInfo, OutMeta, ResultRole,
+    ReturnInfo, Subgraph, Tree, Value,
+};
+use crate::graph::Exprs;
 
-/// Declares every operator that the document calls and does not declare.
-pub(super) fn ops(doc: &mut Document) {
+/// Declares everything that the document refers to and does not declare.
+pub(super) fn missing(doc: &mut Document, exprs: &mut Exprs) {
+    ops(doc);
+    for node in &doc.nodes {
+        match &node.attr {
+            Some(AttrRef::Constant(key)) => {
+                let meta = node.out.clone();
+                let constant = Constant { meta, data_le_b64: None };
+                doc.constants.entry(key.clone()).or_insert(constant);
+            }
+            Some(AttrRef::Graph(key)) => {
+                let (nodes, outputs) = (Vec::new(), Vec::new());
+                let body = Subgraph { nodes, output_container: Container::Tuple, outputs };
+                doc.graphs.entry(key.clone()).or_insert(body);
+            }
+            _ => {}
+        }
+        out_keys(&node.out, exprs);
+        let args = node.args.iter().flatten().chain(node.kwargs.iter().map(|(_, v)| v));
+        args.for_each(|v| value_keys(v, exprs));
+    }
+    doc.outputs.iter().for_each(|o| value_keys(&o.value, exprs));
+}
+
+fn know(key: &str, exprs: &mut Exprs) {
+    exprs.add(key.to_owned(), Tree::Opaque(key.to_owned()));
+}
+
+fn out_keys(out: &OutMeta, exprs: &mut Exprs) {
+    match out {
+        OutMeta::Symfloat(key) | OutMeta::Symbool(key) => know(key, exprs),
+        OutMeta::Tuple(items) | OutMeta::List(items) => {
+            items.iter().for_each(|v| out_keys(v, exprs));
+        }
+        _ => {}
+    }
+}
+
+fn value_keys(value: &Value, exprs: &mut Exprs) {
+    match value {
+        Value::Symfloat(key) | Value::Symbool(key) => know(key, exprs),
+        Value::List(items) | Value::Tuple(items) => {
+            items.iter().for_each(|v| value_keys(v, exprs));
+        }
+        Value::Dict(pairs) => pairs.iter().for_each(|(k, v)| {
+            value_keys(k, exprs);
+            value_keys(v, exprs);
+        }),
+        Value::Slice(parts) => {
+            [&parts.0, &parts.1, &parts.2].into_iter().for_each(|v| value_keys(v, exprs));
+        }
+        _ => {}
+    }
+}
+
+fn ops(doc: &mut Document) {
     for node in &doc.nodes {
         let target = match (&node.functionalized, node.kind) {
             (Some(f), _) => &f.op,
@@ -43,8 +102,11 @@ fn widen(info: &mut OpInfo, node: &Node) {
     let positional =
         if node.functionalized.is_some() { 0 } else { node.args.iter().flatten().count() };
     let named = info.args.iter().filter(|a| a.kwarg_only.is_none()).count();
+    // An in-place operator writes its first arguments.
+    let mut writes = node.mutates.iter().filter(|m| !node.kwargs.iter().any(|(k, _)| k == *m));
     for i in named..positional {
-        info.args.insert(i, param(format!("arg{i}"), None));
+        let name = writes.next().cloned().unwrap_or(format!("arg{i}"));
+        info.args.insert(i, param(name, None));
     }
     for (key, _) in &node.kwargs {
         if !key.starts_with('_') && !info.args.iter().any(|a| a.name == *key) {

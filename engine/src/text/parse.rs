@@ -41,6 +41,8 @@ struct Parser {
     written: Vec<Vec<bool>>,
     /// Line of each node.
     lines: FxHashMap<String, usize>,
+    /// Whether it is more than a brief text: it says where the graph comes from.
+    full: bool,
     named: bool,
     returned: bool,
 }
@@ -69,7 +71,15 @@ impl Parser {
         };
         let values = Values { exprs: Exprs::default(), device: None, written: Vec::new() };
         let lines = FxHashMap::default();
-        Parser { doc, values, written: Vec::new(), lines, named: false, returned: false }
+        Parser {
+            doc,
+            values,
+            written: Vec::new(),
+            lines,
+            full: false,
+            named: false,
+            returned: false,
+        }
     }
 
     fn finish(mut self) -> Result<Graph> {
@@ -80,13 +90,12 @@ impl Parser {
         if !self.returned {
             return Err(whole("no `return` line"));
         }
-        // A text without the tail says nothing about storages.
-        let full = !self.doc.ops.is_empty()
-            || self.doc.producer.as_object().is_some_and(|o| !o.is_empty());
-        invent::ops(&mut self.doc);
+        if !self.full {
+            invent::missing(&mut self.doc, &mut self.values.exprs);
+        }
         self.doc.exprs = self.values.exprs.trees().clone();
         let mut graph = Graph::from_fx(&self.doc).map_err(|e| self.place(&e))?;
-        if full {
+        if self.full {
             storage::fill(&mut graph, &self.written);
         }
         Ok(graph)
@@ -125,7 +134,10 @@ impl Parser {
             "device" => self.values.device = Some(device_name(&mut c)?),
             "symbol" => self.symbol(&mut c)?,
             "return" => self.returns(&mut c)?,
-            "producer" => self.doc.producer = c.json()?,
+            "producer" => {
+                self.doc.producer = c.json()?;
+                self.full = true;
+            }
             "source" => self.doc.source = c.json()?,
             "note" => self.doc.notes.push(c.json()?),
             "warning" => self.doc.warnings.push(c.json()?),
@@ -192,8 +204,8 @@ impl Parser {
     fn node(&mut self, mut c: Cursor<'_>) -> Result<()> {
         self.values.written.clear();
         let name = c.name()?;
-        if let Err(TextError { line, .. }) = c.error::<()>("") {
-            self.lines.entry(name.clone()).or_insert(line);
+        if self.lines.insert(name.clone(), c.line()).is_some() {
+            return c.error(format!("a second node `{name}`"));
         }
         c.expect(":")?;
         let (out, labels) = self.result(&mut c)?;

@@ -1,5 +1,6 @@
 //! A graph to text.
 
+use super::size::{size, sizes};
 use super::{FORMATS, LAYOUTS, plain_device, plain_name, storage::Expected, usual_kind};
 use crate::fx::write::json;
 use crate::fx::{self, Kind, ResultRole};
@@ -227,7 +228,7 @@ impl<'g> Printer<'g> {
             Arg::Float(v) => put!(self, "{v}"),
             Arg::Bool(v) => put!(self, "{v}"),
             Arg::Str(s) => self.out.push_str(&json(&**s)),
-            Arg::Sym(d) => put!(self, "{{{d}}}"),
+            Arg::Sym(d) => put!(self, "{{{}}}", size(d)),
             Arg::SymFloat(k) => put!(self, "symfloat({})", json(&**k)),
             Arg::SymBool(k) => put!(self, "symbool({})", json(&**k)),
             Arg::Dtype(d) => put!(self, "{d}"),
@@ -285,7 +286,7 @@ impl<'g> Printer<'g> {
                 self.values(items, '(', if items.len() == 1 { ",)" } else { ")" });
             }
             Value::List(items) => self.values(items, '[', "]"),
-            Value::Int(d) => put!(self, "int({d})"),
+            Value::Int(d) => put!(self, "int({})", size(d)),
             Value::Float(v) => put!(self, "float({v})"),
             Value::Bool(v) => put!(self, "bool({v})"),
             Value::SymFloat(k) => put!(self, "symfloat({})", json(&**k)),
@@ -309,13 +310,12 @@ impl<'g> Printer<'g> {
     }
 
     fn tensor(&mut self, t: &TensorMeta) {
-        put!(self, "{}", t.ty);
+        put!(self, "{}{}", t.ty.dtype, sizes(&t.ty.shape));
         if t.stride != crate::graph::contiguous_strides(&t.ty.shape) {
-            let strides: Vec<_> = t.stride.iter().map(ToString::to_string).collect();
-            put!(self, " strided[{}]", strides.join(", "));
+            put!(self, " strided{}", sizes(&t.stride));
         }
         if t.offset.as_int() != Some(0) {
-            put!(self, " + {}", t.offset);
+            put!(self, " + {}", size(&t.offset));
         }
         if self.device != Some(&*t.device) {
             put!(self, " on {}", device_text(&t.device));

@@ -133,6 +133,9 @@ impl Values {
     }
 
     fn dim(&mut self, c: &Cursor<'_>, tree: &Tree) -> Result<Dim> {
+        if let Tree::Int(v) = tree {
+            return Ok(Dim::int(*v));
+        }
         match crate::graph::tree_to_dim(tree) {
             Some(d) => Ok(d),
             None => c.error("this size is too large to compute with"),
