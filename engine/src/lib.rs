@@ -18,6 +18,7 @@ pub mod settings;
 pub mod summary;
 pub mod target;
 pub mod text;
+pub mod verify;
 
 /// Benches and tests share modules that name the crate from outside.
 #[cfg(test)]
