@@ -1,6 +1,7 @@
 //! Evaluates both sides on one draw and compares.
 
 use super::draw::Draw;
+use super::types;
 use crate::interp::domain::Domain;
 use crate::interp::field::{Field, Rounding};
 use crate::interp::float::Floats;
@@ -18,6 +19,7 @@ pub(super) struct Side<'a> {
 }
 
 /// Whether the field sees the sides as equal.
+#[derive(Clone, Copy, Default)]
 pub(super) struct Agreement {
     /// With casts as uninterpreted functions.
     pub kept: bool,
@@ -31,16 +33,23 @@ pub(super) struct Difference {
     pub elements: u64,
     pub differing: u64,
     pub max_ulp: u64,
+    /// Elements where a NaN stands against a number.
+    pub nan: u64,
     /// The first difference, for a person.
     pub first: Option<String>,
+    /// Where it is.
+    pub at: Vec<usize>,
 }
 
 impl Difference {
     /// Whether it is more than a rule may have.
-    pub fn exceeds(&self, allowed: Exactness) -> bool {
+    ///
+    /// The bound of an approximate rule is for ordinary values: none in steps survives denormals,
+    /// overflow and infinities in between.
+    pub fn exceeds(&self, allowed: Exactness, ordinary: bool) -> bool {
         match allowed {
             Exactness::Exact => self.differing > 0,
-            Exactness::Ulp(bound) => self.max_ulp as f64 > bound,
+            Exactness::Ulp(bound) => ordinary && self.max_ulp as f64 > bound,
         }
     }
 }
@@ -49,6 +58,8 @@ impl Difference {
 pub(super) enum Outcome {
     /// The rule does not apply to this input.
     Skip(String),
+    /// Inference gives the sides different types, so that the engine would refuse the match.
+    OtherType(String),
     /// One side has no value, or one of another type.
     Broken(String),
     /// Both have values of the same types.
@@ -57,18 +68,18 @@ pub(super) enum Outcome {
 
 impl Outcome {
     /// Whether it breaks a rule with this bound.
-    pub fn fails(&self, allowed: Exactness) -> bool {
+    pub fn fails(&self, allowed: Exactness, ordinary: bool) -> bool {
         match self {
-            Outcome::Skip(_) => false,
+            Outcome::Skip(_) | Outcome::OtherType(_) => false,
             Outcome::Broken(_) => true,
-            Outcome::Compared(d) => d.exceeds(allowed),
+            Outcome::Compared(d) => d.exceeds(allowed, ordinary),
         }
     }
 
     /// In one line.
     pub fn describe(self) -> String {
         match self {
-            Outcome::Skip(why) | Outcome::Broken(why) => why,
+            Outcome::Skip(why) | Outcome::OtherType(why) | Outcome::Broken(why) => why,
             Outcome::Compared(d) => d.first.unwrap_or_else(|| "equal".into()),
         }
     }
@@ -88,6 +99,9 @@ fn evaluate<D: Domain>(
 
 /// Both sides in floats.
 pub(super) fn in_floats(lib: &Library, side: &Side<'_>, draw: &Draw) -> Outcome {
+    if let Some(why) = types::differ(lib, side, draw) {
+        return Outcome::OtherType(why);
+    }
     let params = draw.floats();
     let left = evaluate(lib, Floats, side.left, params, draw);
     let right = evaluate(lib, Floats, side.right, params, draw);
@@ -162,8 +176,10 @@ fn elements(l: &Tensor, r: &Tensor, place: &str, total: &mut Difference) {
         let steps = ulp::distance(l.dtype, *a, *b);
         total.differing += 1;
         total.max_ulp = total.max_ulp.max(steps);
+        total.nan += u64::from(steps == u64::MAX);
         if total.first.is_none() {
             let at = index(i, &l.shape);
+            total.at.clone_from(&at);
             let far = match steps {
                 0 => "only the sign".to_string(),
                 u64::MAX => "NaN on one side".to_string(),
@@ -171,17 +187,18 @@ fn elements(l: &Tensor, r: &Tensor, place: &str, total: &mut Difference) {
                 n => format!("{n} steps"),
             };
             let d = l.dtype;
-            total.first = Some(format!("{place}element {at}: left {a:?}, right {b:?} ({d}, {far})"));
+            total.first =
+                Some(format!("{place}element {at:?}: left {a:?}, right {b:?} ({d}, {far})"));
         }
     }
 }
 
-fn index(mut flat: usize, shape: &[usize]) -> String {
+fn index(mut flat: usize, shape: &[usize]) -> Vec<usize> {
     let mut at: Vec<usize> = Vec::with_capacity(shape.len());
     for n in shape.iter().rev() {
         at.push(flat % n);
         flat /= n;
     }
     at.reverse();
-    format!("{at:?}")
+    at
 }

@@ -24,6 +24,8 @@ pub(super) struct Claim<'a> {
     pub both_ways: bool,
     /// Bound on the difference.
     pub exactness: Exactness,
+    /// Whether both sides are the same text.
+    pub trivial: bool,
     /// Whether ranks matter.
     pub collective: bool,
     /// For each parameter, whether it differs from rank to rank.
@@ -40,13 +42,15 @@ impl<'a> Claim<'a> {
         })
     }
 
-    /// The claim that a fusion's kernel computes its body.
+    /// The claim that a fusion's kernel computes its body: what it means, or the body itself.
     pub fn of_fusion(
         lib: &Library,
         fusion: &'a Fusion,
-        means: &'a Body,
+        means: Option<&'a Body>,
     ) -> Result<Claim<'a>, String> {
-        Claim::new(lib, &fusion.instance(), &fusion.sig, &fusion.body, means)
+        let right = means.unwrap_or(&fusion.body);
+        let claim = Claim::new(lib, &fusion.instance(), &fusion.sig, &fusion.body, right)?;
+        Ok(Claim { trivial: means.is_none(), ..claim })
     }
 
     fn new(
@@ -71,6 +75,7 @@ impl<'a> Claim<'a> {
             right,
             both_ways: false,
             exactness: Exactness::Exact,
+            trivial: false,
             collective: seen.collective,
             sharded,
         })

@@ -1,10 +1,12 @@
 //! Inputs that fit a signature: shapes at and around what guards mention, then values.
 
+use super::PROVED_DRAWS;
 use super::claim::Claim;
 use crate::interp::eval::Concrete;
 use crate::interp::field::{Field, Fp};
 use crate::interp::random::Rng;
 use crate::interp::{Kind, Tensor, Value, random_tensor};
+use crate::numerics;
 use fusec_dsl::dim::Dim;
 use fusec_dsl::dtype::Dtype;
 use fusec_dsl::guard::{self, Truth};
@@ -23,9 +25,24 @@ const SIZES: &[i64] = &[1, 2, 3, 4, 5, 7, 8, 16, 17, 32, 48];
 const ROWS: &[i64] = &[1, 1, 2, 3, 5];
 /// Epsilons, scales, limits.
 const NUMBERS: &[f64] = &[1e-6, 1e-5, 0.0, 1.0, -1.0, 0.5, 2.0, 448.0, -448.0, 0.1, -0.3, 1e4];
+/// Sizes with room for many special values.
+const LONG: &[i64] = &[64, 128, 257, 512];
+/// Values at which formulas break.
+const SPECIAL: &[f64] = &[
+    f64::NAN,
+    f64::INFINITY,
+    f64::NEG_INFINITY,
+    0.0,
+    -0.0,
+    1.0,
+    -1.0,
+    f64::MAX,
+    f64::MIN,
+    f64::MIN_POSITIVE,
+];
 /// Elements of all inputs of a draw, and of a rare large one.
-const USUAL: usize = 3000;
-const LARGE: usize = 24_000;
+const USUAL: usize = 1500;
+const LARGE: usize = 10_000;
 
 /// Everything that is chosen about an input except its values.
 #[derive(Clone, Debug, Default)]
@@ -102,7 +119,8 @@ impl Plan {
         }
     }
 
-    fn ty(&self) -> Type {
+    /// Its type, with constant dimensions.
+    pub fn ty(&self) -> Type {
         match self {
             Plan::Tensor(dtype, shape) => {
                 let shape = shape.iter().map(|n| Dim::int(*n as i64)).collect();
@@ -169,6 +187,11 @@ impl<'a> Drawer<'a> {
         let dtypes = assignments(claim);
         let sizes = sizes.into_iter().collect();
         Drawer { lib, claim, seed, dtypes, sizes, refused: None }
+    }
+
+    /// Number of assignments of the dtype generics.
+    pub fn assignments(&self) -> usize {
+        self.dtypes.len()
     }
 
     /// The guard that refused the last attempt.
@@ -240,6 +263,9 @@ impl<'a> Drawer<'a> {
     fn size(&self, n: usize, choice: &Choice, rng: &mut Rng) -> i64 {
         if n == 0 && rng.below(4) > 0 {
             return 1;
+        }
+        if (n >= PROVED_DRAWS || n % 2 == 1) && rng.below(2) == 0 {
+            return rng.pick(LONG);
         }
         let ints: Vec<i64> = choice.given.values().filter_map(positive).collect();
         match (rng.below(3), ints.is_empty()) {
@@ -403,7 +429,9 @@ pub(super) fn build(
     }
     let types: Vec<Type> = plans.iter().map(Plan::ty).collect();
     for g in &claim.sig.guards {
-        if let Truth::False(why) = guard::eval(g, &bindings, &types, &Concrete { ranks: choice.ranks }) {
+        if let Truth::False(why) =
+            guard::eval(g, &bindings, &types, &Concrete { ranks: choice.ranks })
+        {
             return Err(why);
         }
     }
@@ -427,9 +455,41 @@ fn values(draw: &Draw, rank: usize) -> Vec<Value> {
         let seed = draw.salt(i, rank);
         // One hostile operand among ordinary ones shows more than all hostile at once.
         let kind = if seed % 3 == 0 { Kind::Ordinary } else { draw.kind };
-        plan.value(kind, seed)
+        let mut value = plan.value(kind, seed);
+        if let (Value::Tensor(t), Kind::Hostile) = (&mut value, kind) {
+            poison(t, &mut Rng::new(seed));
+        }
+        value
     })
     .collect()
+}
+
+/// Special values here and there, everywhere, or (every third time) nowhere.
+fn poison(t: &mut Tensor, rng: &mut Rng) {
+    if !t.dtype.is_float() || t.dtype == Dtype::F4E2M1x2 {
+        return;
+    }
+    let mode = rng.below(3);
+    let everywhere = special(t.dtype, rng);
+    for x in &mut t.data {
+        match mode {
+            0 if rng.below(3) == 0 => *x = special(t.dtype, rng),
+            1 => *x = everywhere,
+            _ => {}
+        }
+    }
+}
+
+/// One of the special values, or a denormal.
+fn special(dtype: Dtype, rng: &mut Rng) -> f64 {
+    let v = rng.pick(SPECIAL);
+    match v {
+        f64::MIN_POSITIVE => numerics::decode(dtype, 1 + rng.next() % 7),
+        v if v.abs() == f64::MAX => {
+            numerics::float::Format::of(dtype).map_or(v, |f| f.max().copysign(v))
+        }
+        v => numerics::round(dtype, v),
+    }
 }
 
 fn plan_of(p: &Param, bindings: &Bindings) -> Result<Plan, String> {

@@ -25,7 +25,8 @@ pub(super) fn graph(lib: &Library, claim: &Claim<'_>, side: &Side<'_>, draw: &Dr
     let _ = writeln!(out, "    }}\n    fires nothing\n}}");
     for (rank, values) in draw.values.iter().enumerate() {
         for (p, v) in claim.sig.params.iter().zip(values) {
-            let place = if draw.values.len() > 1 { format!(" on rank {rank}") } else { String::new() };
+            let place =
+                if draw.values.len() > 1 { format!(" on rank {rank}") } else { String::new() };
             if let Some(text) = value(v) {
                 let _ = writeln!(out, "// {}{place} = {text}", p.name);
             }

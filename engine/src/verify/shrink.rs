@@ -1,27 +1,30 @@
 //! From a failing input to the smallest and plainest one that still fails.
 
-use super::check::{self, Side};
+use super::check::{self, Outcome, Side};
 use super::claim::Claim;
 use super::draw::{Choice, Draw, Plan, build};
-use crate::interp::{Kind, Value};
+use crate::interp::{Kind, Tensor, Value};
 use crate::numerics::{self, same};
 use fusec_dsl::library::Library;
 
 /// Evaluations spent.
-const BUDGET: usize = 1500;
+const BUDGET: usize = 4000;
 /// Seeds tried for each smaller shape.
-const SEEDS: u64 = 6;
+const SEEDS: u64 = 24;
 
 struct Shrinker<'a> {
     lib: &'a Library,
     claim: &'a Claim<'a>,
     side: &'a Side<'a>,
     left: usize,
+    /// Where the last failing input differed.
+    at: Vec<usize>,
 }
 
 /// The smallest input found on which the side still fails.
 pub(super) fn shrink(lib: &Library, claim: &Claim<'_>, side: &Side<'_>, draw: Draw) -> Draw {
-    let mut s = Shrinker { lib, claim, side, left: BUDGET };
+    let mut s = Shrinker { lib, claim, side, left: BUDGET, at: Vec::new() };
+    s.fails(&draw);
     let mut best = draw;
     while let Some(smaller) = s.smaller_shape(&best) {
         best = smaller;
@@ -36,12 +39,23 @@ impl Shrinker<'_> {
             return false;
         }
         self.left -= 1;
-        check::in_floats(self.lib, self.side, draw).fails(self.claim.exactness)
+        let outcome = check::in_floats(self.lib, self.side, draw);
+        let fails = outcome.fails(self.claim.exactness, draw.is_ordinary());
+        if let (true, Outcome::Compared(d)) = (fails, outcome) {
+            self.at = d.at;
+        }
+        fails
     }
 
-    /// A failing input with one size smaller, whatever its values.
+    /// A failing input with one size smaller: a part of the values, or others.
     fn smaller_shape(&mut self, draw: &Draw) -> Option<Draw> {
         for choice in smaller(&draw.choice) {
+            if let Ok(mut next) = build(self.claim, &choice, draw.kind, draw.seed, usize::MAX)
+                && part_of(&mut next, draw, &self.at)
+                && self.fails(&next)
+            {
+                return Some(next);
+            }
             for i in 0..SEEDS {
                 let seed = draw.seed.wrapping_add(i);
                 let kind = if i % 2 == 0 { draw.kind } else { Kind::Ordinary };
@@ -98,6 +112,42 @@ impl Shrinker<'_> {
             }
         }
     }
+}
+
+/// Takes the values of a smaller input out of a larger one, around a place of the result.
+fn part_of(small: &mut Draw, large: &Draw, at: &[usize]) -> bool {
+    for (small, large) in small.values.iter_mut().zip(&large.values) {
+        for (s, l) in small.iter_mut().zip(large) {
+            match (s, l) {
+                (Value::Tensor(s), Value::Tensor(l)) if s.dtype == l.dtype => {
+                    match cut(l, &s.shape, at) {
+                        Some(part) => *s = part,
+                        None => return false,
+                    }
+                }
+                (Value::Attr(_), Value::Attr(_)) => {}
+                _ => return false,
+            }
+        }
+    }
+    true
+}
+
+/// The block of this shape around a place, which counts from the last axis; a shape of lower rank
+/// is a slice of the first axes.
+fn cut(large: &Tensor, shape: &[usize], at: &[usize]) -> Option<Tensor> {
+    let rank = large.shape.len();
+    let lead = rank.checked_sub(shape.len())?;
+    let mut all = vec![0];
+    for axis in 0..rank {
+        let (_, n, stride) = large.around(axis);
+        let want = if axis < lead { 1 } else { shape[axis - lead] };
+        let place = (at.len() + axis).checked_sub(rank).map_or(0, |i| at[i]);
+        let start = place.min(n.checked_sub(want)?);
+        all = all.iter().flat_map(|b| (start..start + want).map(move |i| b + i * stride)).collect();
+    }
+    let data = all.into_iter().map(|i| large.data[i]).collect();
+    Some(Tensor { dtype: large.dtype, shape: shape.to_vec(), data })
 }
 
 /// Simpler values than this one, the simplest first.
