@@ -5,6 +5,7 @@
 
 pub mod config;
 pub mod egraph;
+pub mod explain;
 pub mod extract;
 pub mod fx;
 pub mod graph;
