@@ -346,7 +346,8 @@ impl Evaluator<'_> {
         match e {
             GuardExpr::Dim(d) => {
                 for s in d.symbols() {
-                    if let Some(v) = self.bindings.dims.get(&s) {
+                    let known = self.bindings.dims.get(&s);
+                    if let Some(v) = known.filter(|v| v.as_sym() != Some(&*s)) {
                         note(format!("{s} = {v}"));
                     }
                 }

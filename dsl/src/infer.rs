@@ -148,6 +148,9 @@ impl Bindings {
                     failed.get_or_insert(Fault { operand: Some(i), text, ..why });
                 }
             }
+            if failed.is_none() {
+                break;
+            }
         }
         failed.map_or(Ok(()), Err)
     }

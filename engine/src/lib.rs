@@ -5,7 +5,6 @@
 
 pub mod config;
 pub mod egraph;
-pub mod explain;
 pub mod extract;
 pub mod fx;
 pub mod graph;
@@ -19,7 +18,6 @@ pub mod settings;
 pub mod summary;
 pub mod target;
 pub mod text;
-pub mod verify;
 
 /// Benches and tests share modules that name the crate from outside.
 #[cfg(test)]

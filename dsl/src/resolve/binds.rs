@@ -152,7 +152,8 @@ fn op_args(
     let n = decl.sig.params.len();
     if let Some(extra) = tree.args.get(n) {
         let given = tree.args.len();
-        let message = format!("`{}` takes {n} arguments, found {given}", decl.name);
+        let plural = if n == 1 { "" } else { "s" };
+        let message = format!("`{}` takes {n} argument{plural}, found {given}", decl.name);
         errors.push(
             Diagnostic::new(Code::WrongArguments, extra.span, message)
                 .label("one too many")

@@ -327,7 +327,8 @@ impl<'s, 'a, 'e> Builder<'s, 'a, 'e> {
         let names = self.result_names(open);
         let at = self.scope.results[open[0]].1;
         let plural = if found == 1 { "" } else { "s" };
-        let message = format!("{found} value{plural} for {} results", open.len());
+        let more = if open.len() == 1 { "" } else { "s" };
+        let message = format!("{found} value{plural} for {} result{more}", open.len());
         self.errors.push(
             Diagnostic::new(Code::MissingResult, span, message)
                 .because(at, "declared here")

@@ -33,7 +33,12 @@ pub(super) fn duplicate(kind: &str, second: &Name, first: &Name) -> Diagnostic {
     Diagnostic::new(Code::Duplicate, second.span, message)
         .label("the second declaration")
         .because(first.span, "the first")
-        .help("rename one, or remove it; every file sees the names of all files")
+        .help("rename one, or remove it")
+}
+
+/// The same for a name that every file sees.
+fn global_duplicate(kind: &str, second: &Name, first: &Name) -> Diagnostic {
+    duplicate(kind, second, first).note("every file sees the names of all files")
 }
 
 impl<'a> Index<'a> {
@@ -79,7 +84,7 @@ impl<'a> Index<'a> {
         }
         let pass = own?;
         match seen.insert(pass.name.as_str(), &pass.name) {
-            Some(first) => errors.push(duplicate("pass", &pass.name, first)),
+            Some(first) => errors.push(global_duplicate("pass", &pass.name, first)),
             None => self.passes.push((pass, file.doc.as_ref())),
         }
         Some(pass.name.as_str())
@@ -94,22 +99,22 @@ impl<'a> Index<'a> {
     ) {
         let mut new_rule = |kind: &str, name: &'a Name| match rules.get(name.as_str()) {
             Some(first) => {
-                errors.push(duplicate(kind, name, first));
+                errors.push(global_duplicate(kind, name, first));
                 false
             }
             None => rules.insert(name.as_str(), name).is_none(),
         };
         match item {
             Item::Op(op) => match self.ops.get(op.name.as_str()) {
-                Some(first) => errors.push(duplicate("op", &op.name, &first.name)),
+                Some(first) => errors.push(global_duplicate("op", &op.name, &first.name)),
                 None => drop(self.ops.insert(op.name.as_str(), op)),
             },
             Item::Family(f) => match self.families.get(f.name.as_str()) {
-                Some(first) => errors.push(duplicate("family", &f.name, &first.name)),
+                Some(first) => errors.push(global_duplicate("family", &f.name, &first.name)),
                 None => drop(self.families.insert(f.name.as_str(), f)),
             },
             Item::Enum(e) => match self.enums.get(e.name.as_str()) {
-                Some(first) => errors.push(duplicate("enum", &e.name, &first.name)),
+                Some(first) => errors.push(global_duplicate("enum", &e.name, &first.name)),
                 None => self.enumeration(e, errors),
             },
             Item::Rewrite(r) if new_rule("rewrite", &r.name) => {

@@ -10,7 +10,8 @@ use super::{consts, guards, has_errors, inherit};
 use crate::ast;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::library::{
-    Attr, Body, BodyKind, Exactness, Fusion, Guard, Kernel, Pass, Ref, ResultDecl, Rewrite,
+    Attr, Body, BodyKind, BodyNode, Exactness, Fusion, Guard, GuardExpr, Kernel, Pass, Ref,
+    ResultDecl, Rewrite, TypeExpr,
 };
 use std::collections::BTreeSet;
 
@@ -124,6 +125,7 @@ fn rewrite(
     }
     bound_on(&scope, item, &lhs, &rhs, errors);
     unused(&scope, &item.sig, &[&lhs, &rhs], errors);
+    attributes_kept(&scope, item, &lhs, &rhs, errors);
     same_count(&mut scope, item, &lhs, &rhs, errors);
     if has_errors(&errors[before..]) {
         return None;
@@ -199,7 +201,7 @@ fn is_operation(side: &Resolved, errors: &mut Vec<Diagnostic>) {
 }
 
 fn params_of(body: &Body) -> BTreeSet<usize> {
-    let of = |n: &crate::library::BodyNode| match n.kind {
+    let of = |n: &BodyNode| match n.kind {
         BodyKind::Param(i) => Some(i),
         _ => None,
     };
@@ -233,6 +235,50 @@ fn bound_on(
     check(lhs, rhs, "left");
     if item.both_ways {
         check(rhs, lhs, "right");
+    }
+}
+
+/// Attributes that the left side matches and the right side never receives: two graphs that differ
+/// would become one. A guard on the attribute says that it is looked at.
+fn attributes_kept(
+    scope: &Scope<'_>,
+    item: &ast::Rewrite,
+    lhs: &Resolved,
+    rhs: &Resolved,
+    errors: &mut Vec<Diagnostic>,
+) {
+    let (left, right) = (params_of(&lhs.body), params_of(&rhs.body));
+    for i in left.difference(&right) {
+        let p = &scope.sig.params[*i];
+        let attribute = matches!(p.ty, TypeExpr::Scalar(_));
+        let as_size = |n: &BodyNode| match &n.kind {
+            BodyKind::Dim(d) => d.symbols().iter().any(|s| **s == *p.name),
+            _ => false,
+        };
+        let used = rhs.body.nodes.iter().any(as_size);
+        let guarded = scope.sig.guards.iter().any(|g| mentions(&g.expr, *i, &p.name));
+        if !attribute || used || guarded {
+            continue;
+        }
+        let message = format!("the right side never receives `{}`", p.name);
+        errors.push(
+            Diagnostic::new(Code::AttributeLost, p.span, message)
+                .label("matched on the left")
+                .because(item.rhs.span, "nothing here carries it")
+                .note("graphs with different values would all match, and become the same")
+                .help("pass it on, or fix its value with a `where`"),
+        );
+    }
+}
+
+fn mentions(e: &GuardExpr, param: usize, name: &str) -> bool {
+    match e {
+        GuardExpr::Param(i) => *i == param,
+        GuardExpr::Dim(d) => d.symbols().iter().any(|s| **s == *name),
+        GuardExpr::Bin(_, a, b) => mentions(a, param, name) || mentions(b, param, name),
+        GuardExpr::Not(a) | GuardExpr::Field(a, _) => mentions(a, param, name),
+        GuardExpr::Call(_, l) | GuardExpr::Set(l) => l.iter().any(|a| mentions(a, param, name)),
+        GuardExpr::Const(_) | GuardExpr::Generic(_) | GuardExpr::Global(_) => false,
     }
 }
 
@@ -291,7 +337,7 @@ fn finish_rule(
     divisions: &[super::scope::Division],
     errors: &mut Vec<Diagnostic>,
 ) {
-    let of = |n: &crate::library::BodyNode| match &n.kind {
+    let of = |n: &BodyNode| match &n.kind {
         BodyKind::Dim(d) => Some(d.clone()),
         _ => None,
     };
@@ -481,8 +527,9 @@ fn external(
     let vars = super::binds::Vars { scope, names: &names, results: &results };
     let args = super::binds::torch_args(&vars, &call.args, errors)?;
     let passed = super::binds::variables(&args);
-    for p in &scope.sig.params {
-        if !passed.contains(p.name.as_str()) {
+    for (i, p) in scope.sig.params.iter().enumerate() {
+        let guarded = scope.sig.guards.iter().any(|g| mentions(&g.expr, i, &p.name));
+        if !passed.contains(p.name.as_str()) && !guarded {
             let message = format!("the kernel never receives `{}`", p.name);
             errors.push(
                 Diagnostic::new(Code::AttributeLost, p.span, message)

@@ -238,7 +238,8 @@ impl<'a> Scope<'a> {
         if declare {
             self.dims.insert(name.to_string());
         } else if !self.dims.contains(name) {
-            errors.push(self.unknown_name(name, span, "size"));
+            let error = self.unknown_name(name, span, "size");
+            errors.push(error.label("sizes come from the types of the parameters"));
             return None;
         }
         Some(Dim::sym(name))

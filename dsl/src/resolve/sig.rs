@@ -7,7 +7,7 @@ use crate::dim::Dim;
 use crate::dtype::{Dtype, DtypeSet};
 use crate::library::{Attr, DtypeExpr, Generic, Param, ResultDecl, Scalar, TensorExpr, TypeExpr};
 use crate::source::Span;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Which member each family variable of an item stands for.
 pub(super) type Pick = BTreeMap<String, usize>;
@@ -48,7 +48,8 @@ pub(super) fn resolve<'a>(
     errors: &mut Vec<Diagnostic>,
 ) -> Option<Scope<'a>> {
     let before = errors.len();
-    let mut s = Signer { scope: Scope::empty(world), errors, silent: false };
+    let scope = Scope::empty(world);
+    let mut s = Signer { scope, errors, silent: false, failed: BTreeSet::new() };
     if let Some(at) = sig.rest {
         s.unsupported(at, "`..` after the last parameter", "name every parameter");
     }
@@ -77,7 +78,8 @@ pub(super) fn family<'a>(
             silent = true;
             continue;
         };
-        let mut s = Signer { scope: own.clone(), errors, silent: false };
+        let failed = BTreeSet::new();
+        let mut s = Signer { scope: own.clone(), errors, silent: false, failed };
         for p in &m.params {
             s.param(p);
         }
@@ -108,6 +110,8 @@ pub(super) struct Signer<'a, 'e> {
     pub errors: &'e mut Vec<Diagnostic>,
     /// Something was wrong that is already reported elsewhere.
     pub silent: bool,
+    /// Variables whose class is wrong: uses of them are no news.
+    pub failed: BTreeSet<String>,
 }
 
 impl<'a> Signer<'a, '_> {
@@ -131,8 +135,11 @@ impl<'a> Signer<'a, '_> {
                 self.scope.family_vars.insert(g.name.text.clone(), String::new());
                 continue;
             }
-            if let Some(class) = self.class(&g.class) {
-                self.scope.sig.generics.push(Generic { name: g.name.text.clone(), class });
+            match self.class(&g.class) {
+                Some(class) => {
+                    self.scope.sig.generics.push(Generic { name: g.name.text.clone(), class });
+                }
+                None => drop(self.failed.insert(g.name.text.clone())),
             }
         }
     }
@@ -143,7 +150,10 @@ impl<'a> Signer<'a, '_> {
         for name in names {
             match DtypeSet::class(&name.text) {
                 Some(set) => all = all.union(set),
-                None if self.known_broken(name.as_str()) => self.silent = true,
+                None if self.known_broken(name.as_str()) => {
+                    self.silent = true;
+                    return None;
+                }
                 None => {
                     let families = self.world().index.families.keys().copied();
                     let dtypes = Dtype::ALL.iter().map(|d| d.short());
@@ -164,7 +174,8 @@ impl<'a> Signer<'a, '_> {
     /// Declared, but it did not parse or resolve: reported there.
     fn known_broken(&self, name: &str) -> bool {
         let index = &self.world().index;
-        index.broken.contains(name) || index.families.contains_key(name)
+        let declared = index.broken.contains(name) || index.families.contains_key(name);
+        declared || self.failed.contains(name)
     }
 
     fn params(&mut self, sig: &ast::Signature, pick: &Pick) {
@@ -388,10 +399,6 @@ impl<'a> Signer<'a, '_> {
     }
 
     fn tensor(&mut self, t: &ast::TensorTy, declare: bool) -> Option<TensorExpr> {
-        if t.strided.is_some() {
-            self.unsupported(t.span, "`strided(..)`", "ask in a guard: `stride(x, -2)`");
-            return None;
-        }
         let dtype = self.dtype(&t.dtype);
         let leading = match &t.leading {
             None => Some(None),
@@ -404,6 +411,10 @@ impl<'a> Signer<'a, '_> {
                 Some(d) => dims.push(d),
                 None => whole = false,
             }
+        }
+        if t.strided.is_some() {
+            self.unsupported(t.span, "`strided(..)`", "ask in a guard: `stride(x, -2)`");
+            return None;
         }
         let (dtype, leading) = (dtype?, leading?);
         whole.then_some(TensorExpr { dtype, leading, dims })
@@ -421,6 +432,7 @@ impl<'a> Signer<'a, '_> {
                     name.span,
                     format!("no parameter has the leading sizes `{}..`", name.text),
                 )
+                .label("the sizes of a result come from the parameters")
                 .did_you_mean(&name.text, name.span, known),
             );
             return None;
@@ -438,6 +450,10 @@ impl<'a> Signer<'a, '_> {
         }
         if let Some(d) = Dtype::from_short(w) {
             return Some(DtypeExpr::Is(d));
+        }
+        if self.known_broken(w) {
+            self.silent = true;
+            return None;
         }
         let generics = self.scope.sig.generics.iter().map(|g| g.name.as_str());
         let known = generics.chain(Dtype::ALL.iter().map(|d| d.short()));
@@ -503,7 +519,8 @@ impl<'a> Signer<'a, '_> {
     fn family_results(&mut self, var: &Name, span: Span) {
         let param = self.scope.family_vars.get(&var.text).cloned().unwrap_or_default();
         let Some(used) = self.scope.families.get(&param).cloned() else {
-            if self.silent {
+            if self.silent || self.failed.contains(&var.text) {
+                self.silent = true;
                 return;
             }
             let known = self.scope.family_vars.keys().map(String::as_str);

@@ -8,7 +8,7 @@ use crate::dim::{Dim, Interval};
 use crate::dtype::{Dtype, DtypeSet};
 use crate::guard::{self, Facts, Truth};
 use crate::infer::{self, Bindings, Fault, FaultKind};
-use crate::library::{Attr, BodyKind, Ref, Scalar, TypeExpr};
+use crate::library::{Attr, BodyKind, GuardExpr, Ref, Scalar, TypeExpr};
 use crate::source::Span;
 use crate::types::{TensorType, Type};
 use std::collections::BTreeMap;
@@ -61,17 +61,28 @@ const MAX_CASES: usize = 512;
 /// Dtypes that stand for a variable without a class.
 const TYPICAL: &[Dtype] = &[Dtype::Bf16, Dtype::F32, Dtype::I64, Dtype::F8E4M3, Dtype::B8];
 
+/// What a dtype variable runs through: three of its class tell every two apart, and how they mix.
 fn dtypes(class: DtypeSet) -> Vec<Dtype> {
     match class == DtypeSet::ANY {
         true => TYPICAL.to_vec(),
-        false => class.iter().collect(),
+        false => class.iter().take(3).collect(),
     }
 }
 
-/// Shapes that stand for `b..`: any one size, none, two, and a single element.
-fn leading(name: &str) -> Vec<Vec<Dim>> {
-    let sym = |suffix: &str| Dim::sym(&format!("{name}..{suffix}"));
-    vec![vec![sym("")], vec![], vec![sym("0"), sym("1")], vec![Dim::int(1)]]
+/// Shapes that stand for `b..`: any one size, none, and, where a guard may ask for it, one element.
+fn leading(name: &str, asked: bool) -> Vec<Vec<Dim>> {
+    let any = vec![Dim::sym(&format!("{name}.."))];
+    if asked { vec![any, vec![], vec![Dim::int(1)]] } else { vec![any, vec![]] }
+}
+
+/// Whether a guard calls a function of an operand.
+fn asks(e: &GuardExpr) -> bool {
+    match e {
+        GuardExpr::Call(..) => true,
+        GuardExpr::Bin(_, a, b) => asks(a) || asks(b),
+        GuardExpr::Not(a) | GuardExpr::Field(a, _) => asks(a),
+        _ => false,
+    }
 }
 
 /// The cases of an item that its own guards do not rule out, the most general rank first.
@@ -80,7 +91,8 @@ pub(super) fn cases<'c>(
     rigid: &'c Rigid,
 ) -> impl Iterator<Item = Case> + use<'c> {
     let names: Vec<&String> = scope.leading.iter().collect();
-    let shapes: Vec<_> = names.iter().map(|n| leading(n)).collect();
+    let asked = scope.sig.guards.iter().any(|g| asks(&g.expr));
+    let shapes: Vec<_> = names.iter().map(|n| leading(n, asked)).collect();
     let types: Vec<_> = scope.sig.generics.iter().map(|g| dtypes(g.class)).collect();
     let is_bool = |t: &TypeExpr| matches!(t, TypeExpr::Scalar(Scalar::Bool));
     let n_bools = scope.sig.params.iter().filter(|p| is_bool(&p.ty)).count().min(4);
@@ -234,18 +246,22 @@ pub(super) fn fault(
     }
     let types = nodes_before(scope, body, case, at);
     for (arg, arg_span) in args.iter().zip(spans) {
-        let shown = types.get(*arg).filter(|t| matches!(t, Type::Tensor(_)));
-        if let Some(t) = shown {
-            match *arg_span == span {
-                true => d = d.label(format!("this is {t}")),
-                false => d = d.because(*arg_span, format!("this is {t}")),
-            }
+        let Some(t @ Type::Tensor(_)) = types.get(*arg) else { continue };
+        match *arg_span == span {
+            true => d = d.label(format!("this is {t}")),
+            false => d = d.because(*arg_span, format!("this is {t}")),
         }
         if let BodyKind::Param(i) = body.body.nodes[*arg].kind {
             let p = &scope.sig.params[i];
             d = d.because(p.span, format!("`{}` is declared here", p.name));
         }
     }
+    let mut seen = Vec::new();
+    d.labels.retain(|l| {
+        let new = !seen.contains(&(l.span, l.text.clone()));
+        seen.push((l.span, l.text.clone()));
+        new
+    });
     if let Some(text) = with(case) {
         d = d.note(text);
     }
@@ -376,13 +392,15 @@ pub(super) fn solvable(scope: &Scope<'_>, more: &[Dim], errors: &mut Vec<Diagnos
 /// Reports quotients of sizes that guards do not make exact.
 pub(super) fn divisions(scope: &Scope<'_>, list: &[Division], errors: &mut Vec<Diagnostic>) {
     let rigid = Rigid::new(&scope.sig);
+    let mut said: Vec<(&Dim, &Dim)> = Vec::new();
     for d in list {
         let (of, by) = (rigid.apply(&d.of), rigid.apply(&d.by));
         let exact = by.as_int() != Some(0) && of.exact_div(&by).is_some();
-        let seen = errors.iter().any(|e| e.code == Code::InexactDivision && e.span() == d.span);
+        let seen = said.contains(&(&d.of, &d.by));
         if exact || seen {
             continue;
         }
+        said.push((&d.of, &d.by));
         let message = format!("`{}` may leave a remainder when divided by `{}`", d.of, d.by);
         let error = Diagnostic::new(Code::InexactDivision, d.span, message)
             .note("`/` of sizes is exact; `ceil_div` rounds up");

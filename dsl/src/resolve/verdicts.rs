@@ -108,11 +108,10 @@ pub(super) fn report(instances: &[Vec<Verdict>], guards: &[Guard], errors: &mut 
         let Some(first) = all.next() else { continue };
         match first {
             Verdict::Never(why) if all.all(|v| matches!(v, Verdict::Never(_))) => {
-                errors.push(
-                    Diagnostic::new(Code::GuardNeverHolds, g.span, "this guard never holds")
-                        .note(why.clone())
-                        .help("no graph has such sizes: change it, or remove the item"),
-                );
+                let d = Diagnostic::new(Code::GuardNeverHolds, g.span, "this guard never holds")
+                    .help("no value satisfies it and the others: change it, or remove the item");
+                // The guard's own text says nothing new; values in it do.
+                errors.push(if why.contains(": ") { d.note(why.clone()) } else { d });
                 return;
             }
             Verdict::Always if all.all(|v| *v == Verdict::Always) => errors.push(

@@ -1,8 +1,9 @@
 //! The standard library loads without a complaint.
 
 use super::{passes, show};
-use crate::library::{Guard, Library};
+use crate::library::{Fusion, Guard, Library};
 use crate::resolve::{load, show as text};
+use std::collections::BTreeMap;
 
 fn guards(list: &[Guard], out: &mut String) {
     for g in list {
@@ -25,14 +26,16 @@ fn listing(lib: &Library) -> String {
         out.push_str(&format!("rewrite {}{}\n", r.name, text::signature(&r.sig)));
         guards(&r.sig.guards, &mut out);
     }
+    let mut labels: BTreeMap<String, Vec<&Fusion>> = BTreeMap::new();
     for f in &lib.fusions {
-        let (label, instance) = (f.label(), f.instance());
-        let pass = f.pass.as_deref().unwrap_or("-");
-        out.push_str(&format!(
-            "fusion {instance} as {label} in {pass}{}\n",
-            text::signature(&f.sig)
-        ));
-        guards(&f.sig.guards, &mut out);
+        labels.entry(f.label()).or_default().push(f);
+    }
+    for (label, instances) in &labels {
+        let (first, n) = (instances[0], instances.len());
+        let pass = first.pass.as_deref().unwrap_or("-");
+        let sig = text::signature(&first.sig);
+        out.push_str(&format!("fusion {label} ({n}) in {pass}{sig}\n"));
+        guards(&first.sig.guards, &mut out);
     }
     for p in &lib.passes {
         out.push_str(&format!("pass {}\n", p.name));

@@ -1,6 +1,8 @@
 //! Whole loads: text in, library and diagnostics out.
 
+mod diagnostics;
 mod library;
+mod properties;
 
 use crate::diagnostic::Diagnostic;
 use crate::source::{SourceMap, Span};
@@ -22,6 +24,19 @@ pub(super) fn passes() -> Vec<(String, String)> {
     }
     files.sort();
     files
+}
+
+/// The vocabulary alone: primitives and ops, without the passes.
+pub(super) fn vocabulary() -> Vec<(String, String)> {
+    passes().into_iter().filter(|(path, _)| path.starts_with("passes/ops/")).collect()
+}
+
+/// What is wrong with one more file beside the vocabulary.
+pub(super) fn check(text: &str) -> String {
+    let mut files = vocabulary();
+    files.push(("t.fuse".into(), text.into()));
+    let (_, map, found) = crate::resolve::load(&files);
+    show(&map, &found)
 }
 
 fn place(map: &SourceMap, span: Span) -> String {

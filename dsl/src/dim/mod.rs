@@ -4,9 +4,18 @@
 //! or a non-polynomial term (`a // b`, `a % b`, `max`, `min`) whose parts are themselves normal.
 //! `ceil_div` and `round_up` are written in terms of `//`, so `128 * ((s + 127) // 128)` and
 //! `round_up(s, 128)` are the same value. Division is floor division, as in Python.
+//!
+//! A result whose coefficients would not fit is left as an atom that divides by zero: it equals
+//! nothing but the same operation on the same operands, and never evaluates.
+
+mod bounds;
+mod show;
+#[cfg(test)]
+mod tests;
+
+pub use bounds::Interval;
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::sync::Arc;
 
 /// A symbolic integer in normal form.
@@ -17,6 +26,11 @@ pub struct Dim(Arc<Poly>);
 type Poly = BTreeMap<Monomial, i128>;
 /// Product of atoms, each with its power, in order. Empty is 1.
 type Monomial = Vec<(Atom, u32)>;
+
+/// Coefficients stay below this, so that no sum or product of two overflows silently.
+const MAX_COEFFICIENT: u128 = 1 << 100;
+/// Powers stay below this; no shape is near it.
+const MAX_POWER: u32 = 64;
 
 /// A factor that the polynomial cannot look into.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -31,25 +45,6 @@ pub enum Atom {
     Max(Dim, Dim),
     /// The smaller.
     Min(Dim, Dim),
-}
-
-/// Inclusive bounds; `None` is unbounded.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Interval {
-    /// Smallest value.
-    pub lo: Option<i64>,
-    /// Largest value.
-    pub hi: Option<i64>,
-}
-
-impl Interval {
-    /// Nothing known.
-    pub const ALL: Interval = Interval { lo: None, hi: None };
-
-    /// Exactly one value.
-    pub fn point(v: i64) -> Interval {
-        Interval { lo: Some(v), hi: Some(v) }
-    }
 }
 
 impl From<i64> for Dim {
@@ -70,17 +65,33 @@ impl Dim {
     }
 
     fn atom(a: Atom) -> Dim {
-        Dim::from_terms([(vec![(a, 1)], 1)])
+        Dim(Arc::new(Poly::from([(vec![(a, 1)], 1)])))
     }
 
+    /// Terms whose coefficients are known to fit.
     fn from_terms(terms: impl IntoIterator<Item = (Monomial, i128)>) -> Dim {
+        Dim::checked(terms).unwrap_or_else(|| Dim::atom(Atom::FloorDiv(Dim::zero(), Dim::zero())))
+    }
+
+    /// The sum of terms; `None` if a coefficient is too large to compute with.
+    fn checked(terms: impl IntoIterator<Item = (Monomial, i128)>) -> Option<Dim> {
         let mut poly = Poly::new();
         for (m, c) in terms {
             let slot = poly.entry(m).or_insert(0);
-            *slot = slot.saturating_add(c);
+            *slot = slot.checked_add(c).filter(|c| c.unsigned_abs() <= MAX_COEFFICIENT)?;
         }
         poly.retain(|_, c| *c != 0);
-        Dim(Arc::new(poly))
+        Some(Dim(Arc::new(poly)))
+    }
+
+    fn zero() -> Dim {
+        Dim(Arc::new(Poly::new()))
+    }
+
+    /// Both operands of a commutative operation in one atom.
+    fn pair(a: &Dim, b: &Dim) -> Dim {
+        let (a, b) = if a <= b { (a, b) } else { (b, a) };
+        Dim::atom(Atom::Max(a.clone(), b.clone()))
     }
 
     /// The value, if it has no symbols.
@@ -117,7 +128,8 @@ impl Dim {
 
     /// Sum.
     pub fn add(&self, other: &Dim) -> Dim {
-        Dim::from_terms(self.0.iter().chain(other.0.iter()).map(|(m, c)| (m.clone(), *c)))
+        Dim::checked(self.0.iter().chain(other.0.iter()).map(|(m, c)| (m.clone(), *c)))
+            .unwrap_or_else(|| Dim::atom(Atom::FloorDiv(Dim::pair(self, other), Dim::zero())))
     }
 
     /// Negation.
@@ -132,21 +144,25 @@ impl Dim {
 
     /// Product.
     pub fn mul(&self, other: &Dim) -> Dim {
-        let mut terms = Vec::with_capacity(self.0.len() * other.0.len());
-        for (ma, ca) in self.0.iter() {
-            for (mb, cb) in other.0.iter() {
-                terms.push((mul_monomials(ma, mb), ca.saturating_mul(*cb)));
+        let product = || {
+            let mut terms = Vec::with_capacity(self.0.len() * other.0.len());
+            for (ma, ca) in self.0.iter() {
+                for (mb, cb) in other.0.iter() {
+                    terms.push((mul_monomials(ma, mb)?, ca.checked_mul(*cb)?));
+                }
             }
-        }
-        Dim::from_terms(terms)
+            Dim::checked(terms)
+        };
+        product().unwrap_or_else(|| Dim::atom(Atom::Mod(Dim::pair(self, other), Dim::zero())))
     }
 
-    /// The quotient, if the division leaves no remainder whatever the symbols are.
+    /// The quotient, if the division leaves no remainder whatever the symbols are (as long as the
+    /// divisor is not 0).
     pub fn exact_div(&self, by: &Dim) -> Option<Dim> {
         if by.0.len() != 1 {
-            return (self == by)
+            return (self == by && !by.is_zero())
                 .then(|| Dim::int(1))
-                .or_else(|| self.is_zero().then(|| Dim::int(0)));
+                .or_else(|| (self.is_zero() && !by.is_zero()).then(Dim::zero));
         }
         let (mb, cb) = by.0.iter().next()?;
         let mut terms = Vec::new();
@@ -168,7 +184,7 @@ impl Dim {
         if let (Some(a), Some(b)) = (self.as_int(), by.as_int())
             && b != 0
         {
-            return Dim::int(a.div_euclid(b) - i64::from(b < 0 && a.rem_euclid(b) != 0));
+            return Dim::from_terms([(Vec::new(), floor(a.into(), b.into()))]);
         }
         if by.as_int() != Some(0)
             && let Some(q) = self.exact_div(by)
@@ -177,8 +193,9 @@ impl Dim {
         }
         if let Some(b) = by.as_int().filter(|b| *b > 0) {
             let (whole, rest) = self.split_multiples(i128::from(b));
-            if !whole.is_zero() {
-                let quotient = whole.exact_div(by).unwrap_or_else(|| Dim::int(0));
+            if !whole.is_zero()
+                && let Some(quotient) = whole.exact_div(by)
+            {
                 return quotient.add(&rest.floor_div(by));
             }
         }
@@ -188,9 +205,10 @@ impl Dim {
     /// `self - by * floor(self / by)`.
     pub fn modulo(&self, by: &Dim) -> Dim {
         if let (Some(a), Some(b)) = (self.as_int(), by.as_int())
-            && b > 0
+            && b != 0
         {
-            return Dim::int(a.rem_euclid(b));
+            let (a, b) = (i128::from(a), i128::from(b));
+            return Dim::from_terms([(Vec::new(), a - b * floor(a, b))]);
         }
         if by.as_int() != Some(0) && self.exact_div(by).is_some() {
             return Dim::int(0);
@@ -332,115 +350,20 @@ impl Dim {
         let hidden = |d: &Dim| d.symbols().iter().any(|s| &**s == symbol);
         (!hidden(&slope) && !hidden(&rest)).then_some((slope, rest))
     }
-
-    /// Bounds, given bounds on the symbols. Sound, not always tight.
-    pub fn interval(&self, f: &dyn Fn(&str) -> Interval) -> Interval {
-        let mut sum = (Some(0i128), Some(0i128));
-        for (m, c) in self.0.iter() {
-            let mut product = (Some(*c), Some(*c));
-            for (atom, power) in m {
-                let value = widen(atom.interval(f));
-                for _ in 0..*power {
-                    product = mul_bounds(product, value);
-                }
-            }
-            sum = (add_bound(sum.0, product.0), add_bound(sum.1, product.1));
-        }
-        let narrow = |b: Option<i128>| b.and_then(|v| i64::try_from(v).ok());
-        Interval { lo: narrow(sum.0), hi: narrow(sum.1) }
-    }
-
-    fn fmt_monomial(f: &mut fmt::Formatter<'_>, m: &Monomial, c: i128) -> fmt::Result {
-        if m.is_empty() || c != 1 {
-            write!(f, "{c}")?;
-        }
-        for (i, (atom, power)) in m.iter().enumerate() {
-            if i > 0 || c != 1 {
-                f.write_str("*")?;
-            }
-            write!(f, "{atom}")?;
-            for _ in 1..*power {
-                write!(f, "*{atom}")?;
-            }
-        }
-        Ok(())
-    }
 }
 
-impl Atom {
-    fn interval(&self, f: &dyn Fn(&str) -> Interval) -> Interval {
-        match self {
-            Atom::Sym(s) => f(s),
-            Atom::FloorDiv(a, b) => floor_div_interval(a.interval(f), b.interval(f)),
-            Atom::Mod(_, b) => match b.interval(f) {
-                Interval { lo: Some(lo), hi } if lo > 0 => {
-                    Interval { lo: Some(0), hi: hi.map(|h| h - 1) }
-                }
-                _ => Interval::ALL,
-            },
-            Atom::Max(a, b) => {
-                let (a, b) = (a.interval(f), b.interval(f));
-                Interval { lo: a.lo.max(b.lo), hi: a.hi.zip(b.hi).map(|(x, y)| x.max(y)) }
-            }
-            Atom::Min(a, b) => {
-                let (a, b) = (a.interval(f), b.interval(f));
-                let hi = match (a.hi, b.hi) {
-                    (Some(x), Some(y)) => Some(x.min(y)),
-                    (x, y) => x.or(y),
-                };
-                Interval { lo: a.lo.zip(b.lo).map(|(x, y)| x.min(y)), hi }
-            }
-        }
-    }
+/// `floor(a / b)` of numbers; `b` is not 0.
+fn floor(a: i128, b: i128) -> i128 {
+    a.div_euclid(b) - i128::from(b < 0 && a.rem_euclid(b) != 0)
 }
 
-fn floor_div_interval(a: Interval, b: Interval) -> Interval {
-    match b.lo {
-        Some(lo) if lo > 0 => {
-            let least = |v: i64| if v >= 0 { b.hi.map_or(0, |h| v / h) } else { v.div_euclid(lo) };
-            let most = |v: i64| if v >= 0 { v / lo } else { b.hi.map_or(-1, |h| v.div_euclid(h)) };
-            Interval { lo: a.lo.map(least), hi: a.hi.map(most) }
-        }
-        _ => Interval::ALL,
-    }
-}
-
-type Bounds = (Option<i128>, Option<i128>);
-
-fn widen(i: Interval) -> Bounds {
-    (i.lo.map(i128::from), i.hi.map(i128::from))
-}
-
-fn add_bound(a: Option<i128>, b: Option<i128>) -> Option<i128> {
-    a.zip(b).and_then(|(a, b)| a.checked_add(b))
-}
-
-fn mul_bounds(a: Bounds, b: Bounds) -> Bounds {
-    let known = |x: Option<i128>, y: Option<i128>| x.zip(y).and_then(|(x, y)| x.checked_mul(y));
-    if let (Some(_), Some(_), Some(_), Some(_)) = (a.0, a.1, b.0, b.1) {
-        let all = [known(a.0, b.0), known(a.0, b.1), known(a.1, b.0), known(a.1, b.1)];
-        if all.iter().all(Option::is_some) {
-            let all = all.map(Option::unwrap_or_default);
-            return (all.into_iter().min(), all.into_iter().max());
-        }
-        return (None, None);
-    }
-    let (a_pos, b_pos) = (a.0.is_some_and(|v| v >= 0), b.0.is_some_and(|v| v >= 0));
-    let (a_neg, b_neg) = (a.1.is_some_and(|v| v <= 0), b.1.is_some_and(|v| v <= 0));
-    match (a_pos, b_pos) {
-        (true, true) => (known(a.0, b.0), known(a.1, b.1)),
-        (false, true) if a_neg => (known(a.0, b.1), known(a.1, b.0)),
-        (true, false) if b_neg => (known(a.1, b.0), known(a.0, b.1)),
-        _ => (None, None),
-    }
-}
-
-fn mul_monomials(a: &Monomial, b: &Monomial) -> Monomial {
+fn mul_monomials(a: &Monomial, b: &Monomial) -> Option<Monomial> {
     let mut powers: BTreeMap<&Atom, u32> = BTreeMap::new();
     for (atom, p) in a.iter().chain(b) {
-        *powers.entry(atom).or_insert(0) += p;
+        let power = powers.entry(atom).or_insert(0);
+        *power = power.checked_add(*p).filter(|p| *p <= MAX_POWER)?;
     }
-    powers.into_iter().map(|(a, p)| (a.clone(), p)).collect()
+    Some(powers.into_iter().map(|(a, p)| (a.clone(), p)).collect())
 }
 
 fn div_monomials(a: &Monomial, by: &Monomial) -> Option<Monomial> {
@@ -450,69 +373,4 @@ fn div_monomials(a: &Monomial, by: &Monomial) -> Option<Monomial> {
         *have = have.checked_sub(*p)?;
     }
     Some(powers.into_iter().filter(|(_, p)| *p > 0).map(|(a, p)| (a.clone(), p)).collect())
-}
-
-impl fmt::Display for Atom {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Atom::Sym(s) => f.write_str(s),
-            Atom::FloorDiv(a, b) => write!(f, "(({a})//({b}))"),
-            Atom::Mod(a, b) => write!(f, "(({a}) % ({b}))"),
-            Atom::Max(a, b) => write!(f, "max({a}, {b})"),
-            Atom::Min(a, b) => write!(f, "min({a}, {b})"),
-        }
-    }
-}
-
-impl fmt::Display for Dim {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.0.is_empty() {
-            return f.write_str("0");
-        }
-        // Highest terms first, the constant last, as people write them.
-        for (i, (m, c)) in self.0.iter().rev().enumerate() {
-            match (i, *c < 0) {
-                (0, true) => f.write_str("-")?,
-                (0, false) => {}
-                (_, true) => f.write_str(" - ")?,
-                (_, false) => f.write_str(" + ")?,
-            }
-            Dim::fmt_monomial(f, m, c.abs())?;
-        }
-        Ok(())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn s(n: &str) -> Dim {
-        Dim::sym(n)
-    }
-
-    #[test]
-    fn normal_form() {
-        let n = s("n");
-        let a = n.add(&Dim::int(127)).floor_div(&Dim::int(128)).mul(&Dim::int(128));
-        assert_eq!(a, n.round_up(&Dim::int(128)));
-        assert_eq!(n.mul(&Dim::int(8)).exact_div(&n), Some(Dim::int(8)));
-        assert_eq!(n.mul(&Dim::int(8)).modulo(&Dim::int(4)), Dim::int(0));
-        assert_eq!(n.mul(&Dim::int(2)).add(&n).to_string(), "3*n");
-    }
-
-    #[test]
-    fn solves_linear() {
-        let pattern = s("d").mul(&Dim::int(2));
-        let (var, value) = pattern.solve(&Dim::int(28672), &|_| false).unwrap();
-        assert_eq!((&*var, value), ("d", Dim::int(14336)));
-        assert!(pattern.solve(&Dim::int(7), &|_| false).is_none());
-    }
-
-    #[test]
-    fn bounds() {
-        let f = |_: &str| Interval { lo: Some(1), hi: Some(2048) };
-        let i = s("n").mul(&Dim::int(8192)).interval(&f);
-        assert_eq!(i, Interval { lo: Some(8192), hi: Some(2048 * 8192) });
-    }
 }
