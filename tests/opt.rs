@@ -118,6 +118,21 @@ fn a_range_that_guards_cut_gets_a_file_each() {
 }
 
 #[test]
+fn explain_names_the_nearest_misses() {
+    let lines = [
+        format!("fusec explain allreduce_rms_norm_quant --graph {GRAPH} | tail -n 24"),
+        format!("fusec explain 'silu_and_mul_quant[quant_nvfp4]' --graph {GRAPH} | tail -n 5"),
+        format!(
+            "fusec explain silu_mul_quant --graph {GRAPH} --disable fuse_act_quant | tail -n 5"
+        ),
+        format!("fusec explain written_quant_fp8_static --graph {GRAPH} | tail -n 5"),
+        format!("fusec explain rms_norm --graph {GRAPH}"),
+    ];
+    let one = |line: &String| format!("$ {line}\n{}", shell(&root(), line).shown());
+    snapshot("opt_explain", &lines.iter().map(one).collect::<Vec<_>>().join("\n"));
+}
+
+#[test]
 fn html_and_dot_are_whole() {
     let html = opt("--group tp:0=2 --report html").stdout;
     assert!(html.starts_with("<!doctype html>") && html.ends_with("</html>\n"));

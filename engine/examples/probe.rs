@@ -1,3 +1,5 @@
+//! Prints what optimizing one graph takes and finds, for development.
+
 use fusec_dsl::resolve;
 use fusec_engine::{
     config::Config, graph::Graph, lift, optimize, rewrite, summary, target::Target,

@@ -64,6 +64,8 @@ pub struct Graph {
     inserted: u32,
     /// Whether it may differ from the file it came from.
     edited: bool,
+    /// The order of the file, where it is not that of the indices.
+    file_order: Option<Vec<NodeIndex>>,
 }
 
 /// Name, origin and remarks of a graph.
@@ -234,7 +236,8 @@ impl Graph {
         self.names.get(name).copied()
     }
 
-    /// Every node, by index. For an order that can run, see [`Graph::toposort`].
+    /// Every node, by index: an order that can run, until the graph is edited. Then see
+    /// [`Graph::toposort`].
     pub fn nodes(&self) -> impl Iterator<Item = (NodeIndex, &Node)> {
         self.dag.node_indices().map(|i| (i, &self.dag[i]))
     }

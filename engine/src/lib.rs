@@ -5,6 +5,7 @@
 
 pub mod config;
 pub mod egraph;
+pub mod explain;
 pub mod extract;
 pub mod fx;
 pub mod graph;
@@ -18,6 +19,7 @@ pub mod settings;
 pub mod summary;
 pub mod target;
 pub mod text;
+pub mod verify;
 
 /// Benches and tests share modules that name the crate from outside.
 #[cfg(test)]

@@ -84,9 +84,9 @@ pub fn optimize(lib: &Arc<Library>, lifted: &mut Lifted, config: &Config) -> Out
     }
 }
 
-struct Rules {
-    rewrites: Vec<Rule>,
-    fusions: Vec<Rule>,
+pub(crate) struct Rules {
+    pub(crate) rewrites: Vec<Rule>,
+    pub(crate) fusions: Vec<Rule>,
     broken: Vec<(String, String)>,
 }
 
@@ -96,7 +96,7 @@ impl Rules {
     }
 }
 
-fn enabled_passes(lib: &Library, config: &Config) -> Vec<(String, Result<(), String>)> {
+pub(crate) fn enabled_passes(lib: &Library, config: &Config) -> Vec<(String, Result<(), String>)> {
     let ranges = BTreeMap::new();
     let facts = RangeFacts { config, ranges: &ranges };
     let decide = |pass: &fusec_dsl::library::Pass| {
@@ -117,7 +117,7 @@ fn enabled_passes(lib: &Library, config: &Config) -> Vec<(String, Result<(), Str
     lib.passes.iter().map(|p| (p.name.clone(), decide(p))).collect()
 }
 
-fn compile(
+pub(crate) fn compile(
     lib: &Arc<Library>,
     context: &mut Context,
     config: &Config,

@@ -46,6 +46,7 @@ pub fn report(
         Stop::Limit { .. } => Stopped::Seconds,
     };
     out.warnings = warnings(outcome, &out.fusions);
+    out.warnings.extend(unbound(lifted));
     out.summarize();
     out
 }
@@ -286,4 +287,15 @@ fn undecided(fusions: &[FusionReport]) -> Vec<Warning> {
         Warning { code: "undecided-guard".into(), message }
     };
     kept.into_iter().map(one).collect()
+}
+
+/// Calls of known operators that no bind takes: they stay as they are.
+fn unbound(lifted: &Lifted) -> impl Iterator<Item = Warning> {
+    lifted.unbound.iter().map(|(target, reasons)| {
+        let calls =
+            if reasons.len() == 1 { "1 call".into() } else { format!("{} calls", reasons.len()) };
+        let why = reasons.first().map(String::as_str).unwrap_or_default();
+        let message = format!("{calls} of `{target}` stay as they are: no bind takes them ({why})");
+        Warning { code: "unbound-call".into(), message }
+    })
 }

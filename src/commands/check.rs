@@ -22,7 +22,12 @@ pub fn run(args: &CheckArgs, global: &Global, ui: &Ui) -> Result<Status> {
     { out }.write_all(text.as_bytes())?;
     let of = |s| loaded.diagnostics.iter().filter(|d| d.severity() == s).count();
     let (errors, warnings) = (of(Severity::Error), of(Severity::Warning));
-    let files = count(loaded.sources.iter().count(), "file");
+    let all: Vec<_> = loaded.sources.iter().collect();
+    let own = all.iter().filter(|(_, s)| !fusec_passes::FILES.iter().any(|(p, _)| *p == s.path));
+    let files = match own.count() {
+        0 => count(all.len(), "file"),
+        n => count(n, "file"),
+    };
     let (errors_said, warnings_said) = (count(errors, "error"), count(warnings, "warning"));
     ui.say(format!("checked {files}: {errors_said}, {warnings_said}"));
     Ok(if errors == 0 { Status::Clean } else { Status::Findings })

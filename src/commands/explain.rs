@@ -49,6 +49,11 @@ pub fn run(args: &ExplainArgs, global: &Global, ui: &Ui) -> Result<Status> {
     for item in &items {
         describe(&mut text, &loaded, item);
     }
+    if let Some(path) = &args.graph {
+        let given = config.with(&args.given)?;
+        let _working = ui.working("matching");
+        super::misses::describe(&mut text, path, &args.name, &loaded, &given)?;
+    }
     ui.out().write_all(text.as_bytes())?;
     Ok(Status::Clean)
 }

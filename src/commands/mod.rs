@@ -5,5 +5,6 @@ pub mod check;
 pub mod completions;
 pub mod explain;
 pub mod fmt;
+mod misses;
 pub mod opt;
 pub mod test;

@@ -205,7 +205,7 @@ fn site(loaded: &Loaded, m: &FusionMatch, cost: Cost) -> SiteMatch {
 }
 
 impl Loaded {
-    fn canonicalize(&mut self) {
+    pub(crate) fn canonicalize(&mut self) {
         for class in &mut self.classes {
             *class = self.egraph.find(*class);
         }
@@ -216,7 +216,7 @@ impl Loaded {
 }
 
 /// Loads a segment into a fresh e-graph.
-fn ingest(dag: &mut TermDag, segment: &Segment) -> Loaded {
+pub(crate) fn ingest(dag: &mut TermDag, segment: &Segment) -> Loaded {
     let operands = segment.operands(dag);
     let lib = dag.context.lib.clone();
     let mut context = std::mem::replace(&mut dag.context, Context::new(lib));

@@ -12,7 +12,7 @@ impl Graph {
     pub fn to_fx(&self) -> Result<fx::Document, GraphError> {
         let order = match self.edited {
             true => self.toposort()?,
-            false => self.dag.node_indices().collect(),
+            false => self.file_order(),
         };
         let mut exprs = self.exprs.clone();
         let mut nodes: Vec<fx::Node> =

@@ -52,26 +52,31 @@ impl Graph {
             fresh: FxHashMap::default(),
             inserted: 0,
             edited: false,
+            file_order: None,
         };
         if !sorted {
-            graph.sort_by_data()?;
+            return graph.in_order(doc);
         }
         graph.check_calls()?;
         graph.keep_spellings(doc);
         Ok(graph)
     }
 
-    /// Gives the nodes of a file that is not in topological order (some of vLLM's passes leave
-    /// that behind) times that are.
-    fn sort_by_data(&mut self) -> Result<(), FxError> {
+    /// The graph of a file that is not in topological order (some of vLLM's passes leave that
+    /// behind): numbered in an order that is, exported in the file's.
+    fn in_order(&self, doc: &fx::Document) -> Result<Graph, FxError> {
         let order = self.sort(Vec::new()).map_err(|e| {
             let place = e.cycle.first().map(|n| format!("node `{n}`")).unwrap_or_default();
             FxError::new(e.to_string()).at(place)
         })?;
-        for (i, node) in order.into_iter().enumerate() {
-            self.dag[node].time = time(i);
+        let nodes = order.iter().map(|n| doc.nodes[n.index()].clone()).collect();
+        let mut graph = Graph::from_fx(&fx::Document { nodes, ..doc.clone() })?;
+        let mut file_order = vec![NodeIndex::new(0); order.len()];
+        for (new, old) in order.into_iter().enumerate() {
+            file_order[old.index()] = NodeIndex::new(new);
         }
-        Ok(())
+        graph.file_order = Some(file_order);
+        Ok(graph)
     }
 
     /// Keeps the file's own text of nodes whose expressions could be written in more than one way.

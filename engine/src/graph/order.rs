@@ -36,10 +36,15 @@ impl Graph {
         self.sort(self.ordering_edges())
     }
 
+    /// The order of the file that the graph was imported from.
+    pub(super) fn file_order(&self) -> Vec<NodeIndex> {
+        self.file_order.clone().unwrap_or_else(|| self.dag.node_indices().collect())
+    }
+
     /// The order to print in: the file's, or that of [`Graph::toposort`], or time if there is none.
     pub(crate) fn print_order(&self) -> Vec<NodeIndex> {
         match self.edited {
-            false => self.dag.node_indices().collect(),
+            false => self.file_order(),
             true => self.toposort().unwrap_or_else(|_| self.by_time()),
         }
     }

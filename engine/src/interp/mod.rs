@@ -10,7 +10,7 @@
 pub mod collective;
 pub mod domain;
 pub mod elementwise;
-mod eval;
+pub(crate) mod eval;
 pub mod field;
 pub mod float;
 mod pack;
@@ -22,7 +22,7 @@ mod value;
 mod views;
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 pub use eval::{Interp, eval_body, eval_op};
 pub use random::{Kind, random_tensor};

@@ -108,6 +108,7 @@ impl Lifter<'_> {
     fn bound(&mut self, index: NodeIndex, node: &Node) -> Option<TermId> {
         let target = self.graph.callee(index)?.to_string();
         let lib = self.lifted.dag.context.lib.clone();
+        let mut refused: Option<String> = None;
         for b in self.binds.of(&target) {
             let bind = &lib.binds[b];
             let collective = lib.op(bind.op).collective;
@@ -144,10 +145,12 @@ impl Lifter<'_> {
             };
             match resolved {
                 Ok(term) => return Some(term),
-                Err(why) => {
-                    self.lifted.unbound.entry(target.clone()).or_default().push(why);
-                }
+                Err(why) => refused = refused.or(Some(why)),
             }
+        }
+        // Only a call that no bind takes is news, once.
+        if let Some(why) = refused {
+            self.lifted.unbound.entry(target).or_default().push(why);
         }
         None
     }

@@ -3,6 +3,7 @@
 use crate::fx::Kind;
 use crate::graph::{Graph, NodeIndex, TensorMeta, Value};
 use fusec_dsl::dtype::Dtype;
+use rustc_hash::FxHashSet;
 
 /// Walks nodes in order and foretells the storage number of each tensor: a view has its operand's,
 /// a projection that of its part, everything else the next free number.
@@ -12,6 +13,8 @@ pub(super) struct Expected {
     /// What the tensors of the current node share, or their own storages in order, last first.
     shared: Option<Option<u32>>,
     parts: Vec<Option<u32>>,
+    /// Nodes so far. A file out of order may name others, of which nothing is known yet.
+    seen: FxHashSet<NodeIndex>,
 }
 
 impl Expected {
@@ -20,7 +23,11 @@ impl Expected {
         self.shared = None;
         self.parts.clear();
         let node = &graph[index];
+        self.seen.insert(index);
         if let Some((of, i)) = graph.projection(index) {
+            if !self.seen.contains(&of) {
+                return;
+            }
             if let Some(part) = graph[of].value.items().and_then(|items| items.get(i)) {
                 part.each_tensor_storage(&mut |s| self.parts.push(s));
                 self.parts.reverse();
@@ -28,7 +35,10 @@ impl Expected {
             return;
         }
         let view = node.kind == Kind::Op && graph.op_info(&node.target).is_some_and(|i| i.view);
-        let Some(base) = node.operands().first().copied().filter(|_| view) else { return };
+        let Some(base) = node.operands().first().copied().filter(|b| view && self.seen.contains(b))
+        else {
+            return;
+        };
         // `to` is a view only when it has nothing to do.
         let converts =
             node.target.starts_with("aten.to.") && dtype(&node.value) != dtype(&graph[base].value);
@@ -65,7 +75,7 @@ fn storage(value: &Value) -> Option<Option<u32>> {
 /// node's tensors, in order, whether it is.
 pub(super) fn fill(graph: &mut Graph, written: &[Vec<bool>]) {
     let mut expected = Expected::default();
-    for (index, written) in (0..).map(NodeIndex::new).zip(written) {
+    for (index, written) in graph.print_order().into_iter().zip(written) {
         expected.enter(graph, index);
         let mut value = graph[index].value.clone();
         let mut tensors = written.iter();

@@ -43,7 +43,19 @@ fn sorting_keeps_the_order_of_files_that_have_one() {
     for (name, text) in fixtures() {
         let graph = Graph::read(text.as_bytes()).unwrap();
         let order = graph.toposort().unwrap_or_else(|e| panic!("{name}: {e}"));
-        let file: Vec<_> = graph.nodes().map(|(i, _)| i).collect();
-        assert_eq!(order == file, !UNSORTED.contains(&name.as_str()), "{name}");
+        let indices: Vec<_> = graph.nodes().map(|(i, _)| i).collect();
+        assert_eq!(order, indices, "{name}");
+        assert_eq!(order == graph.file_order(), !UNSORTED.contains(&name.as_str()), "{name}");
+    }
+}
+
+#[test]
+fn an_edited_graph_is_exported_in_topological_order() {
+    for name in UNSORTED {
+        let mut graph = Graph::read(fixture(name).as_bytes()).unwrap();
+        let last = graph.nodes().last().map(|(i, _)| i).unwrap();
+        graph.set_value(last, graph[last].value.clone());
+        let again = Graph::from_fx(&graph.to_fx().unwrap()).unwrap();
+        assert!(again.file_order.is_none(), "{name}");
     }
 }

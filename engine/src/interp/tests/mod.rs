@@ -15,7 +15,7 @@ use fusec_dsl::library::{Attr, Library};
 use std::sync::LazyLock;
 
 /// The real library.
-pub(super) static LIBRARY: LazyLock<Library> = LazyLock::new(|| {
+pub(crate) static LIBRARY: LazyLock<Library> = LazyLock::new(|| {
     let own = |(p, t): &(&str, &str)| (p.to_string(), t.to_string());
     let files: Vec<_> = fusec_passes::FILES.iter().map(own).collect();
     let (library, _, diagnostics) = fusec_dsl::resolve::load(&files);
