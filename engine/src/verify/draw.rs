@@ -239,11 +239,11 @@ impl<'a> Drawer<'a> {
 
     /// Sizes for the names of a declared tensor type.
     fn sizes_of(&self, t: &TensorExpr, n: usize, choice: &mut Choice, rng: &mut Rng) {
-        if let Some(name) = t.leading.as_deref().filter(|n| !n.is_empty()) {
-            choice.leading.entry(name.to_string()).or_insert_with(|| {
-                let rank = if n == 0 { 0 } else { rng.below(3) };
-                (0..rank).map(|_| rng.pick(ROWS)).collect()
-            });
+        if let Some(name) = &t.leading
+            && !choice.leading.contains_key(name)
+        {
+            let leading = self.leading_of(t, name, n, choice, rng);
+            choice.leading.insert(name.clone(), leading);
         }
         let symbols: BTreeSet<_> = t.dims.iter().flat_map(Dim::symbols).collect();
         for name in symbols {
@@ -260,9 +260,36 @@ impl<'a> Drawer<'a> {
         }
     }
 
+    /// Sizes for `b..`; those of a nameless `..` broadcast against the named ones.
+    fn leading_of(
+        &self,
+        t: &TensorExpr,
+        name: &str,
+        n: usize,
+        choice: &Choice,
+        rng: &mut Rng,
+    ) -> Vec<i64> {
+        if name.is_empty() {
+            let named = choice.leading.values().next().cloned().unwrap_or_default();
+            let kept = named[rng.below(named.len() + 1)..].iter();
+            return kept.map(|n| if rng.below(2) == 0 { 1 } else { *n }).collect();
+        }
+        let rank = if n == 0 { 0 } else { rng.below(3) };
+        let mut sizes: Vec<i64> = (0..rank).map(|_| rng.pick(ROWS)).collect();
+        if let (true, Some(last)) = (t.dims.is_empty(), sizes.last_mut()) {
+            *last = self.size(n, choice, rng);
+        }
+        sizes
+    }
+
     fn size(&self, n: usize, choice: &Choice, rng: &mut Rng) -> i64 {
         if n == 0 && rng.below(4) > 0 {
             return 1;
+        }
+        // Sizes that happen to be equal let operands broadcast that usually would not.
+        let chosen: Vec<i64> = choice.dims.values().copied().collect();
+        if !chosen.is_empty() && rng.below(5) == 0 {
+            return rng.pick(&chosen);
         }
         if (n >= PROVED_DRAWS || n % 2 == 1) && rng.below(2) == 0 {
             return rng.pick(LONG);

@@ -102,8 +102,9 @@ impl fmt::Display for Counterexample {
     }
 }
 
-/// Draws when both sides are the same text: whether it has a value at all.
-const TRIVIAL_DRAWS: usize = 8;
+/// Draws when both sides are the same text, and how many of them need a value.
+const TRIVIAL_DRAWS: usize = 120;
+const TRIVIAL_ENOUGH: usize = 6;
 /// Draws when the field proves the rule.
 const PROVED_DRAWS: usize = 48;
 /// Draws otherwise: floats have to carry it alone.
@@ -182,6 +183,7 @@ fn verify(lib: &Library, claim: &Claim<'_>, seed: u64) -> Verdict {
 fn draws(claim: &Claim<'_>, tally: &Tally, assignments: usize) -> usize {
     let sampled = tally.field_disagrees || claim.exactness != Exactness::Exact;
     match (claim.trivial, sampled) {
+        (true, _) if tally.evaluated >= TRIVIAL_ENOUGH => 0,
         (true, _) => TRIVIAL_DRAWS,
         (false, true) => SAMPLED_DRAWS.max(8 * assignments),
         (false, false) => PROVED_DRAWS.max(4 * assignments),
