@@ -126,12 +126,19 @@ pub struct GraphArgs {
 /// Check .fuse files
 ///
 /// Parses, resolves and types the files together with the standard library. Without files, checks
-/// the library itself and the files that fusec.toml names.
+/// the library itself and the files that fusec.toml names. With --verify, says of every rule whether
+/// its two sides are equal, and shows the smallest graph on which they are not.
 #[derive(Args, Debug)]
 pub struct CheckArgs {
     /// Files or folders
     #[arg(value_hint = ValueHint::AnyPath)]
     pub files: Vec<PathBuf>,
+    /// Evaluate both sides of every rule in the files, on random and hostile values
+    #[arg(long)]
+    pub verify: bool,
+    /// Where the random values start
+    #[arg(long, value_name = "N", default_value_t = 0, requires = "verify")]
+    pub seed: u64,
 }
 
 /// Give .fuse files their one form

@@ -52,6 +52,11 @@ impl Loaded {
         given.iter().any(|g| path.starts_with(g))
     }
 
+    /// Whether a file is the standard library's own.
+    pub fn is_shipped(&self, file: FileId) -> bool {
+        fusec_passes::FILES.iter().any(|(path, _)| *path == self.path(file))
+    }
+
     /// Every diagnostic in the form asked for.
     pub fn render(&self, format: Format, color: bool) -> String {
         crate::diagnostics::render(&self.sources, &self.diagnostics, format, color)

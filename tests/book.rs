@@ -2,7 +2,8 @@
 //!
 //! - ```` ```fuse ```` blocks of one page are loaded together with the standard library and must
 //!   have nothing to fix; `file=NAME` names the file for the page's commands.
-//! - ```` ```fuse,error=CODE ```` blocks are loaded alone and must give exactly that error.
+//! - ```` ```fuse,error=CODE ```` blocks are loaded alone and must give exactly that error; with
+//!   `verify`, their rules are evaluated too.
 //! - ```` ```console ```` blocks hold `$ command` lines with their output.
 //!
 //! `UPDATE_BOOK=1` rewrites the outputs and the generated page.
@@ -70,8 +71,9 @@ fn file_name(index: usize, block: &Block) -> String {
     block.option("file").map_or(format!("block{index}.fuse"), str::to_string)
 }
 
-fn check(folder: &Path, files: &[String]) -> Run {
-    shell(folder, &format!("fusec check --isolated --format concise {}", files.join(" ")))
+fn check(folder: &Path, files: &[String], more: &str) -> Run {
+    let files = files.join(" ");
+    shell(folder, &format!("fusec check --isolated --format concise {files} {more}"))
 }
 
 #[test]
@@ -83,7 +85,7 @@ fn good_blocks_have_nothing_to_fix() {
         let files: Vec<String> =
             blocks.iter().enumerate().filter(good).map(|(i, b)| file_name(i, b)).collect();
         if !files.is_empty() {
-            let run = check(folder_of(&blocks).path(), &files);
+            let run = check(folder_of(&blocks).path(), &files, "");
             assert!(run.status == 0, "{}:\n{}{}", page.display(), run.stdout, run.stderr);
         }
     }
@@ -98,7 +100,8 @@ fn bad_blocks_give_the_error_they_say() {
         let folder = folder_of(&blocks);
         for (i, block) in blocks.iter().enumerate().filter(|(_, b)| b.is("fuse")) {
             let Some(code) = block.option("error") else { continue };
-            let run = check(folder.path(), &[file_name(i, block)]);
+            let verify = if block.info.ends_with(",verify") { "--verify" } else { "" };
+            let run = check(folder.path(), &[file_name(i, block)], verify);
             let named: Vec<&str> =
                 run.stdout.lines().filter_map(|l| l.split_once('[')?.1.split(']').next()).collect();
             if named != [code] {

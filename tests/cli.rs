@@ -42,6 +42,27 @@ fn check_in_every_form() {
 }
 
 #[test]
+fn verify_shows_the_smallest_graph_on_which_two_sides_differ() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = "rewrite same<T: float>(x: T[b.., d], y: T[b.., d]) {
+    (x + y) * x => x * (y + x)
+}
+
+rewrite rounds_twice<T: half>(x: T[b.., d]) {
+    x * sigmoid(x) => silu(x)
+}
+
+rewrite wrong<T: float>(x: T[b.., d]) {
+    x - x * 0.5 => x * 0.25
+}
+";
+    fs::write(folder.path().join("r.fuse"), text).unwrap();
+    let lines =
+        ["fusec check r.fuse", "fusec check r.fuse --verify", "fusec check r.fuse --seed 1"];
+    snapshot("cli_verify", &shown(&folder, &lines));
+}
+
+#[test]
 fn sarif_is_valid_json_of_its_version() {
     let run = shell(project().path(), "fusec check broken.fuse --format sarif");
     let log: serde_json::Value = serde_json::from_str(&run.stdout).unwrap();
@@ -78,7 +99,7 @@ fn colour_is_for_terminals_unless_asked_for() {
 
 #[test]
 fn the_library_itself_is_clean_formatted_and_passes_its_tests() {
-    let lines = ["fusec check", "fusec fmt --check passes", "fusec test"];
+    let lines = ["fusec check --verify", "fusec fmt --check passes", "fusec test"];
     for line in lines {
         let run = shell(&root(), line);
         assert_eq!(run.status, 0, "{line}\n{}", run.shown());

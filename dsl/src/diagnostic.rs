@@ -115,6 +115,10 @@ codes! {
     InexactDivision = "inexact-division" Error,
     /// A guard that every value satisfies.
     GuardAlwaysHolds = "guard-always-holds" Warning,
+    /// Evaluating both sides of a rule gave different values.
+    NotEquivalent = "not-equivalent" Error,
+    /// A rule that could not be evaluated.
+    Unproven = "unproven" Warning,
     /// Something the language has and this version does not carry out.
     Unsupported = "unsupported" Error,
 }
