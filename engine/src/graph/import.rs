@@ -125,6 +125,10 @@ impl<'a> Importer<'a> {
         Importer { exprs, names, texts: FxHashSet::default(), ints: FxHashMap::default() }
     }
 
+    fn name(&self, name: &str) -> Arc<str> {
+        self.names.get_key_value(name).map_or_else(|| name.into(), |(name, _)| name.clone())
+    }
+
     fn text(&mut self, text: &str) -> Arc<str> {
         if let Some(known) = self.texts.get(text) {
             return known.clone();
@@ -137,8 +141,7 @@ impl<'a> Importer<'a> {
     /// Numbers the nodes. The graph numbers them the same way when they are added in order.
     fn define(&mut self, nodes: &[fx::Node]) -> Result<(), FxError> {
         for (i, node) in nodes.iter().enumerate() {
-            let name = self.text(&node.name);
-            if self.names.insert(name, NodeIndex::new(i)).is_some() {
+            if self.names.insert(node.name.as_str().into(), NodeIndex::new(i)).is_some() {
                 return Err(FxError::at_node(&node.name, "a second node of this name"));
             }
         }
@@ -189,7 +192,7 @@ impl<'a> Importer<'a> {
             kwargs.push((self.text(key), arg));
         }
         Ok(Node {
-            name: self.text(&node.name),
+            name: self.name(&node.name),
             kind: node.kind,
             target: self.text(&node.target),
             args,
