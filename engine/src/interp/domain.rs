@@ -155,4 +155,8 @@ pub trait Domain {
     fn bitcast(&self, from: Dtype, to: Dtype, parts: &[Self::Elem], out: &mut Vec<Self::Elem>);
     /// Two values as one byte of e2m1.
     fn pack_e2m1(&self, first: Self::Elem, second: Self::Elem) -> Self::Elem;
+    /// A word that tells elements apart, for functions nobody looks into.
+    fn digest(&self, x: Self::Elem) -> u64;
+    /// Some element of a type, chosen by a random word.
+    fn arbitrary(&self, dtype: Dtype, word: u64) -> Self::Elem;
 }

@@ -3,7 +3,7 @@
 use super::domain::{Binary, Compare, Domain, Unary};
 use super::float::Floats;
 use super::promote::{arithmetic_type, operand, promote};
-use super::tensor::Tensor;
+use super::tensor::{Tensor, numel};
 use super::value::{EvalError, EvalResult, Value};
 use crate::numerics;
 use fusec_dsl::dtype::Dtype;
@@ -26,6 +26,7 @@ pub fn broadcast(shapes: &[&[usize]]) -> EvalResult<Vec<usize>> {
             }
         }
     }
+    numel(&out)?;
     Ok(out)
 }
 

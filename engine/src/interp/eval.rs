@@ -5,7 +5,7 @@ use super::domain::{Binary, Compare, Domain, Unary};
 use super::float::Floats;
 use super::reduce::{self, Reduction};
 use super::value::{EvalError, EvalResult, Value};
-use super::{elementwise, pack, promote, views};
+use super::{elementwise, opaque, pack, promote, views};
 use fusec_dsl::dim::{Dim, Interval};
 use fusec_dsl::guard::{self, Truth};
 use fusec_dsl::infer::Bindings;
@@ -35,6 +35,7 @@ pub fn eval_body(
 pub struct Interp<'l, D> {
     lib: &'l Library,
     domain: D,
+    opaque: bool,
 }
 
 /// One value a rank.
@@ -43,7 +44,12 @@ type Ranked<'v, E> = Vec<Cow<'v, Value<E>>>;
 impl<'l, D: Domain> Interp<'l, D> {
     /// An evaluator over this domain.
     pub fn new(lib: &'l Library, domain: D) -> Interp<'l, D> {
-        Interp { lib, domain }
+        Interp { lib, domain, opaque: false }
+    }
+
+    /// The same, with opaque ops as uninterpreted functions of their operands instead of errors.
+    pub fn with_opaque_functions(self) -> Interp<'l, D> {
+        Interp { opaque: true, ..self }
     }
 
     /// An op on one rank.
@@ -136,11 +142,14 @@ impl<'l, D: Domain> Interp<'l, D> {
         args: &[Vec<&Value<D::Elem>>],
         depth: usize,
     ) -> EvalResult<Vec<Value<D::Elem>>> {
-        let op = self.lib.op(op);
+        let (id, op) = (op, self.lib.op(op));
         let result = match &op.meaning {
             _ if depth > DEPTH => Err(EvalError::new("ops call each other without end")),
             _ if op.collective => collective(&self.domain, &op.name, args),
             Meaning::Primitive => args.iter().map(|a| self.primitive(&op.name, a)).collect(),
+            Meaning::Opaque if self.opaque => {
+                args.iter().map(|a| opaque::call(self.lib, &self.domain, id, a)).collect()
+            }
             Meaning::Opaque => Err(EvalError::new("it is opaque: it has no meaning to evaluate")),
             Meaning::Body(body) => self.composite(op, body, args, depth),
         };

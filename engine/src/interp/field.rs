@@ -287,4 +287,12 @@ impl Domain for Field {
         let half = |x: Fp| self.to_type(Dtype::F4E2M1x2, x).v;
         Fp { v: self.hash(Key::Pack, &[half(first), half(second)]), of: Dtype::U8 }
     }
+
+    fn digest(&self, x: Fp) -> u64 {
+        x.v
+    }
+
+    fn arbitrary(&self, dtype: Dtype, word: u64) -> Fp {
+        self.input(dtype, word)
+    }
 }

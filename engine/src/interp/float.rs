@@ -1,6 +1,7 @@
 //! Elements as numbers, with the rounding of every element type.
 
 use super::domain::{Binary, Compare, Domain, Unary};
+use super::random::{Kind, random_tensor};
 use super::tensor::from_le;
 use crate::numerics::{self, e2m1, int};
 use fusec_dsl::dtype::Dtype;
@@ -87,6 +88,14 @@ impl Domain for Floats {
 
     fn pack_e2m1(&self, first: f64, second: f64) -> f64 {
         f64::from(e2m1::pack(first, second))
+    }
+
+    fn digest(&self, x: f64) -> u64 {
+        if x.is_nan() { f64::NAN.to_bits() } else { x.to_bits() }
+    }
+
+    fn arbitrary(&self, dtype: Dtype, word: u64) -> f64 {
+        random_tensor(dtype, &[], Kind::Ordinary, word).data[0]
     }
 }
 

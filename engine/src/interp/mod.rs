@@ -13,6 +13,7 @@ pub mod elementwise;
 pub(crate) mod eval;
 pub mod field;
 pub mod float;
+mod opaque;
 mod pack;
 mod promote;
 pub mod random;

@@ -18,10 +18,23 @@ pub struct Tensor<E = f64> {
     pub data: Vec<E>,
 }
 
+/// More elements than the interpreter is willing to hold.
+const MOST: usize = 1 << 28;
+
+/// Number of elements of a shape, if it is reasonable.
+pub(super) fn numel(shape: &[usize]) -> EvalResult<usize> {
+    // An empty tensor may have other sizes of any magnitude.
+    let some = shape.iter().try_fold(1usize, |n, d| n.checked_mul((*d).max(1)));
+    match some.filter(|n| *n <= MOST) {
+        Some(_) => Ok(shape.iter().product()),
+        None => Err(EvalError::new(format!("a tensor of shape {shape:?} is too large"))),
+    }
+}
+
 impl<E: Copy> Tensor<E> {
     /// A tensor over these elements; an error when their number does not fit the shape.
     pub fn new(dtype: Dtype, shape: Vec<usize>, data: Vec<E>) -> EvalResult<Tensor<E>> {
-        if shape.iter().product::<usize>() != data.len() {
+        if numel(&shape)? != data.len() {
             return Err(EvalError::new(format!("{} elements do not fill {shape:?}", data.len())));
         }
         Ok(Tensor { dtype, shape, data })
@@ -88,7 +101,11 @@ impl Tensor<f64> {
         }
         let width = dtype.bytes() as usize;
         let data = bytes.chunks_exact(width).map(|c| numerics::decode(dtype, from_le(c)));
-        Tensor::new(dtype, shape, data.collect())
+        let data: Vec<f64> = data.collect();
+        if dtype == Dtype::I64 && data.iter().any(|v| v.abs() > numerics::int::EXACT) {
+            return Err(EvalError::new("an i64 beyond 2^53 is not held exactly here"));
+        }
+        Tensor::new(dtype, shape, data)
     }
 
     /// Rounds the values to the type.

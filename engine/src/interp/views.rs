@@ -1,7 +1,7 @@
 //! Primitives that move elements without looking at them.
 
 use super::elementwise::offsets;
-use super::tensor::Tensor;
+use super::tensor::{Tensor, numel};
 use super::value::{EvalError, EvalResult, Value};
 
 fn sized(n: i64) -> EvalResult<usize> {
@@ -10,8 +10,8 @@ fn sized(n: i64) -> EvalResult<usize> {
 
 /// The same elements in the same order; one size may be -1.
 pub(super) fn reshape<E: Copy>(x: &Tensor<E>, shape: &[i64]) -> EvalResult<Value<E>> {
-    let known: i64 = shape.iter().filter(|n| **n != -1).product();
-    let guess = if known > 0 { x.numel() as i64 / known } else { 0 };
+    let known = shape.iter().filter(|n| **n != -1).try_fold(1i64, |p, n| p.checked_mul(*n));
+    let guess = known.filter(|k| *k > 0).map_or(0, |k| x.numel() as i64 / k);
     let shape = shape.iter().map(|n| sized(if *n == -1 { guess } else { *n }));
     Ok(Tensor::new(x.dtype, shape.collect::<EvalResult<_>>()?, x.data.clone())?.into())
 }
@@ -60,7 +60,7 @@ pub(super) fn slice<E: Copy>(
 ) -> EvalResult<Value<E>> {
     let axis = x.axis(axis)?;
     let n = x.shape[axis] as i64;
-    let place = |i: i64| (if i < 0 { i + n } else { i }).clamp(0, n) as usize;
+    let place = |i: i64| (if i < 0 { i.saturating_add(n) } else { i }).clamp(0, n) as usize;
     let positions: Vec<usize> = (place(start)..place(end)).step_by(step).collect();
     Ok(take(x, axis, &positions).into())
 }
@@ -69,7 +69,8 @@ pub(super) fn slice<E: Copy>(
 pub(super) fn split<E: Copy>(x: &Tensor<E>, sizes: &[i64], axis: i64) -> EvalResult<Value<E>> {
     let axis = x.axis(axis)?;
     let sizes = sizes.iter().map(|n| sized(*n)).collect::<EvalResult<Vec<_>>>()?;
-    if sizes.iter().sum::<usize>() != x.shape[axis] {
+    let total = sizes.iter().try_fold(0usize, |sum, n| sum.checked_add(*n));
+    if total != Some(x.shape[axis]) {
         return Err(EvalError::new(format!(
             "{sizes:?} does not add up to axis {axis} of {}",
             x.ty()
@@ -127,6 +128,7 @@ pub(super) fn expand<E: Copy>(x: &Tensor<E>, shape: &[i64]) -> EvalResult<Value<
             _ => return Err(fail()),
         });
     }
+    numel(&out)?;
     let data = offsets(&out, &x.shape).into_iter().map(|i| x.data[i]).collect();
     Ok(Tensor { dtype: x.dtype, shape: out, data }.into())
 }
@@ -136,7 +138,8 @@ pub(super) fn repeat<E: Copy>(x: &Tensor<E>, times: usize) -> EvalResult<Value<E
     let last = x.last()?;
     let mut shape = x.shape.clone();
     shape.pop();
-    shape.push(last * times);
+    shape.push(last.saturating_mul(times));
+    numel(&shape)?;
     let data = x.data.iter().flat_map(|e| std::iter::repeat_n(*e, times)).collect();
     Ok(Tensor { dtype: x.dtype, shape, data }.into())
 }

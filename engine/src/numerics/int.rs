@@ -1,7 +1,8 @@
 //! Integers and booleans as `f64` values.
 //!
-//! `i64` values beyond 2^53 are not all representable; the interpreter refuses them where they
-//! could arise rather than computing with a neighbour.
+//! `i64` values beyond 2^53 are not all representable: the interpreter refuses them as input, and
+//! results beyond that are the nearest `f64`. Indices and slots, which is what graphs hold, are far
+//! below.
 
 use fusec_dsl::dtype::Dtype;
 

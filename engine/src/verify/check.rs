@@ -94,7 +94,7 @@ fn evaluate<D: Domain>(
     params: &Ranks<D::Elem>,
     draw: &Draw,
 ) -> Result<Ranks<D::Elem>, EvalError> {
-    Interp::new(lib, domain).body_ranks(body, params, &draw.bindings)
+    Interp::new(lib, domain).with_opaque_functions().body_ranks(body, params, &draw.bindings)
 }
 
 /// Both sides in floats.

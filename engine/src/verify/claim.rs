@@ -64,9 +64,6 @@ impl<'a> Claim<'a> {
         let lefts = spellings(lib, left, &mut sig.params)?;
         let mut seen = Reach::default();
         lefts.iter().chain([right]).for_each(|b| seen.body(lib, b));
-        if let Some(op) = seen.opaque {
-            return Err(format!("`{op}` is opaque: nothing says what it computes"));
-        }
         let sharded = sharded(lib, &lefts, sig.params.len());
         Ok(Claim {
             name: name.to_string(),
@@ -97,7 +94,6 @@ impl<'a> Claim<'a> {
 struct Reach {
     seen: std::collections::BTreeSet<OpId>,
     collective: bool,
-    opaque: Option<String>,
 }
 
 impl Reach {
@@ -108,10 +104,8 @@ impl Reach {
             {
                 let op = lib.op(op);
                 self.collective |= op.collective;
-                match &op.meaning {
-                    Meaning::Body(inner) => self.body(lib, inner),
-                    Meaning::Opaque if !op.collective => self.opaque = Some(op.name.clone()),
-                    _ => {}
+                if let Meaning::Body(inner) = &op.meaning {
+                    self.body(lib, inner);
                 }
             }
         }
@@ -129,7 +123,7 @@ fn sharded(lib: &Library, lefts: &[Body], params: usize) -> Vec<bool> {
                 inside.body(lib, &Body { nodes: vec![node.clone()], results: vec![] });
                 let collective = lib.op(*op).collective || inside.collective;
                 if let (true, Some(first)) = (collective, args.first()) {
-                    mark(body, *first, &mut out);
+                    mark(body, *first, &mut out, &mut vec![false; body.nodes.len()]);
                 }
             }
         }
@@ -137,13 +131,16 @@ fn sharded(lib: &Library, lefts: &[Body], params: usize) -> Vec<bool> {
     out
 }
 
-fn mark(body: &Body, at: Ref, out: &mut [bool]) {
+fn mark(body: &Body, at: Ref, out: &mut [bool], seen: &mut [bool]) {
+    if std::mem::replace(&mut seen[at], true) {
+        return;
+    }
     match &body.nodes[at].kind {
         BodyKind::Param(i) => out[*i] = true,
         BodyKind::Call { args, .. } | BodyKind::List(args) => {
-            args.iter().for_each(|a| mark(body, *a, out));
+            args.iter().for_each(|a| mark(body, *a, out, seen));
         }
-        BodyKind::Proj { of, .. } => mark(body, *of, out),
+        BodyKind::Proj { of, .. } => mark(body, *of, out, seen),
         _ => {}
     }
 }

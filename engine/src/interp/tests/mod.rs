@@ -3,6 +3,7 @@
 mod errors;
 mod field;
 mod formulas;
+mod fuzz;
 mod norms;
 mod primitives;
 mod quantizers;
