@@ -330,14 +330,15 @@ impl Evaluator<'_> {
     /// The guard's text with the value of every name in it.
     fn explain(&self, g: &Guard) -> String {
         let mut seen: Vec<String> = Vec::new();
-        self.names(&g.expr, &mut seen);
+        self.names(&g.expr, &g.text, &mut seen);
         match seen.is_empty() {
             true => format!("`{}`", g.text),
             false => format!("`{}`: {}", g.text, seen.join(", ")),
         }
     }
 
-    fn names(&self, e: &GuardExpr, out: &mut Vec<String>) {
+    /// Notes the value of every name. `text` is the guard's, to quote from.
+    fn names(&self, e: &GuardExpr, text: &str, out: &mut Vec<String>) {
         let mut note = |text: String| {
             if !out.contains(&text) {
                 out.push(text);
@@ -357,30 +358,28 @@ impl Evaluator<'_> {
                     note(format!("{g} = {d}"));
                 }
             }
-            GuardExpr::Field(of, name) => {
-                let subject = match &**of {
-                    GuardExpr::Global(space) => space.clone(),
-                    _ => "its".into(),
-                };
+            GuardExpr::Field(_, name) => {
                 if let Some(v) = self.shown(e) {
-                    note(format!("{subject}.{name} = {v}").replace("its.", "its "));
+                    note(format!("{} = {v}", quoted(text, &format!(".{name}"))));
                 }
             }
             GuardExpr::Call(name, args) => {
                 if let Some(v) = self.shown(e) {
-                    note(format!("{name}(..) = {v}"));
+                    note(format!("{} = {v}", quoted(text, name)));
                 }
-                args.iter().for_each(|a| self.names(a, out));
+                args.iter().for_each(|a| self.names(a, text, out));
+            }
+            GuardExpr::Param(_) => {
+                if let Some(v) = self.shown(e) {
+                    note(format!("found {v}"));
+                }
             }
             GuardExpr::Bin(_, a, b) => {
-                self.names(a, out);
-                self.names(b, out);
+                self.names(a, text, out);
+                self.names(b, text, out);
             }
-            GuardExpr::Not(a) => self.names(a, out),
-            GuardExpr::Param(_)
-            | GuardExpr::Const(_)
-            | GuardExpr::Global(_)
-            | GuardExpr::Set(_) => {}
+            GuardExpr::Not(a) => self.names(a, text, out),
+            GuardExpr::Const(_) | GuardExpr::Global(_) | GuardExpr::Set(_) => {}
         }
     }
 
@@ -393,6 +392,27 @@ impl Evaluator<'_> {
             Value::Unknown(_) => None,
         }
     }
+}
+
+/// The place in a guard's text where something is asked: `bytes(x)`, `g.size`.
+fn quoted(text: &str, what: &str) -> String {
+    let Some(at) = text.find(what) else { return what.trim_start_matches('.').to_string() };
+    let is_word = |c: char| c.is_alphanumeric() || c == '_' || c == '.';
+    let start = text[..at]
+        .rfind(|c: char| !is_word(c))
+        .map_or(0, |i| i + text[i..].chars().next().map_or(1, char::len_utf8));
+    let after = &text[at + what.len()..];
+    if !after.starts_with('(') {
+        return text[start..at + what.len()].to_string();
+    }
+    let mut depth = 0;
+    for (i, c) in after.char_indices() {
+        depth += i32::from(c == '(') - i32::from(c == ')');
+        if depth == 0 {
+            return text[start..at + what.len() + i + 1].to_string();
+        }
+    }
+    text[start..].to_string()
 }
 
 fn is_comparison(op: BinOp) -> bool {
@@ -418,3 +438,6 @@ fn compare_floats(op: BinOp, a: f64, b: f64) -> Decided {
         _ => a >= b,
     })
 }
+
+#[cfg(test)]
+mod tests;

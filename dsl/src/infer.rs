@@ -363,37 +363,4 @@ fn results(sig: &Signature, args: &[Type]) -> Result<Type, Fault> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn tensor(dtype: DtypeExpr, leading: Option<&str>, dims: &[Dim]) -> TypeExpr {
-        let leading = leading.map(str::to_string);
-        TypeExpr::Tensor(TensorExpr { dtype, leading, dims: dims.to_vec() })
-    }
-
-    fn actual(dtype: Dtype, shape: &[Dim]) -> Type {
-        Type::Tensor(TensorType { dtype, shape: shape.to_vec() })
-    }
-
-    #[test]
-    fn binds_dtypes_leading_and_linear_dims() {
-        let twice = Dim::sym("d").mul(&Dim::int(2));
-        let declared = tensor(DtypeExpr::Generic("T".into()), Some("b"), &[twice]);
-        let mut b = Bindings::default();
-        b.unify(&declared, &actual(Dtype::Bf16, &[Dim::sym("s72"), Dim::int(28672)])).unwrap();
-        assert_eq!(b.dims["d"], Dim::int(14336));
-        assert_eq!(b.leading["b"], [Dim::sym("s72")]);
-        let result = tensor(DtypeExpr::Generic("T".into()), Some("b"), &[Dim::sym("d")]);
-        assert_eq!(b.apply(&result).unwrap().to_string(), "bf16[s72, 14336]");
-        let odd = actual(Dtype::Bf16, &[Dim::sym("s72"), Dim::int(7)]);
-        assert!(Bindings::default().unify(&declared, &odd).is_err());
-    }
-
-    #[test]
-    fn a_name_of_the_signature_is_not_the_graphs_symbol_of_that_name() {
-        let declared = tensor(DtypeExpr::Any, None, &[Dim::sym("d"), Dim::sym("n")]);
-        let mut b = Bindings::default();
-        b.unify(&declared, &actual(Dtype::F32, &[Dim::sym("n"), Dim::int(4)])).unwrap();
-        assert_eq!((&b.dims["d"], &b.dims["n"]), (&Dim::sym("n"), &Dim::int(4)));
-    }
-}
+mod tests;

@@ -12,14 +12,17 @@ type Result<T> = std::result::Result<T, Fault>;
 /// if it has no rule of its own: its declared type says all.
 pub fn call(name: &str, args: &[Type]) -> Option<Result<Type>> {
     let rule = match name {
-        "add" | "sub" | "mul" | "div" | "min" | "max" => arithmetic as fn(&[Type]) -> Result<Type>,
+        "add" | "sub" | "mul" | "min" | "max" => arithmetic as fn(&[Type]) -> Result<Type>,
+        "div" => divide,
         "eq" | "ne" | "lt" | "le" | "gt" | "ge" => compare,
         "select" => select,
-        "neg" | "abs" | "sqrt" | "rsqrt" | "exp" | "exp2" | "log" | "log2" | "tanh" | "erf"
-        | "sigmoid" | "ceil" | "floor" | "round" | "clamp" => unary,
+        "neg" | "abs" | "ceil" | "floor" | "round" | "clamp" => unary,
+        "sqrt" | "rsqrt" | "exp" | "exp2" | "log" | "log2" | "tanh" | "erf" | "sigmoid" => curve,
         "cast" => cast,
         "bitcast" => bitcast,
-        "sum" | "mean" | "amax" => reduce,
+        "sum" => sum,
+        "mean" => mean,
+        "amax" => reduce,
         "reshape" => reshape,
         "expand" => expand,
         "permute" => permute,
@@ -151,10 +154,14 @@ fn mixed(args: &[Type], from: usize) -> Result<TensorType> {
             }
         }
     }
+    let whole = args[from..].iter().any(|a| matches!(a, Type::Int(_) | Type::Attr(Attr::Int(_))));
     let fraction = args[from..].iter().any(|a| matches!(a, Type::Attr(Attr::Float(_))));
     match out {
         Some(t) if fraction && !t.dtype.is_float() => {
             Ok(TensorType { dtype: Dtype::F32, shape: t.shape })
+        }
+        Some(t) if whole && t.dtype == Dtype::B8 => {
+            Ok(TensorType { dtype: Dtype::I64, shape: t.shape })
         }
         Some(t) => Ok(t),
         None => Err(Fault::kind("no operand is a tensor")),
@@ -163,6 +170,15 @@ fn mixed(args: &[Type], from: usize) -> Result<TensorType> {
 
 fn arithmetic(args: &[Type]) -> Result<Type> {
     mixed(args, 0).map(Type::Tensor)
+}
+
+/// The quotient of integers is a float.
+fn divide(args: &[Type]) -> Result<Type> {
+    mixed(args, 0).map(as_float).map(Type::Tensor)
+}
+
+fn as_float(t: TensorType) -> TensorType {
+    TensorType { dtype: if t.dtype.is_float() { t.dtype } else { Dtype::F32 }, ..t }
 }
 
 fn compare(args: &[Type]) -> Result<Type> {
@@ -182,6 +198,11 @@ fn select(args: &[Type]) -> Result<Type> {
 
 fn unary(args: &[Type]) -> Result<Type> {
     tensor(args, 0).cloned().map(Type::Tensor)
+}
+
+/// A function of real numbers: of integers, it is a float.
+fn curve(args: &[Type]) -> Result<Type> {
+    tensor(args, 0).cloned().map(as_float).map(Type::Tensor)
 }
 
 fn dtype(args: &[Type], i: usize) -> Result<Dtype> {
@@ -206,6 +227,25 @@ fn bitcast(args: &[Type]) -> Result<Type> {
             .ok_or_else(|| Fault::division(format!("{x} is not a whole number of {to}")))?;
     }
     Ok(of(to, shape))
+}
+
+/// A sum of integers is a 64-bit one.
+fn sum(args: &[Type]) -> Result<Type> {
+    let whole = |t: TensorType| match t.dtype.is_float() {
+        true => t,
+        false => TensorType { dtype: Dtype::I64, ..t },
+    };
+    reduce(args).map(|t| match t {
+        Type::Tensor(t) => Type::Tensor(whole(t)),
+        other => other,
+    })
+}
+
+fn mean(args: &[Type]) -> Result<Type> {
+    match tensor(args, 0)?.dtype {
+        d if d.is_float() => reduce(args),
+        d => Err(Fault::dtype(format!("the mean of {d} is not defined"))),
+    }
 }
 
 /// `(x, axis, keepdim, group)`.
@@ -236,6 +276,11 @@ fn product(shape: &[Dim]) -> Dim {
 fn reshape(args: &[Type]) -> Result<Type> {
     let (x, mut shape) = (tensor(args, 0)?, ints(args, 1)?);
     let numel = x.numel();
+    let mut negative = shape.iter().filter(|d| d.as_int().is_some_and(|v| v < 0));
+    let (open, more) = (negative.next(), negative.next());
+    if let Some(bad) = more.or(open.filter(|d| d.as_int() != Some(-1))) {
+        return Err(Fault::shape(format!("size {bad} in a new shape; one size may be -1")));
+    }
     if let Some(open) = shape.iter().position(|d| d.as_int() == Some(-1)) {
         shape[open] = Dim::int(1);
         let rest = product(&shape);
@@ -402,5 +447,8 @@ fn matmul(args: &[Type]) -> Result<Type> {
     let (rows, left_batch) = left.split_last().ok_or("a left operand of rank 1")?;
     let mut shape = broadcast(left_batch, batch)?;
     shape.extend([rows.clone(), n.clone()]);
-    Ok(of(promote(a, b)?, shape))
+    if a.dtype != b.dtype {
+        return Err(Fault::dtype(format!("{} and {} do not multiply", a.dtype, b.dtype)));
+    }
+    Ok(of(a.dtype, shape))
 }

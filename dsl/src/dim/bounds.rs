@@ -1,6 +1,6 @@
 //! Bounds of sizes: interval arithmetic, sound and not always tight.
 
-use super::{Atom, Dim};
+use super::{Atom, Dim, floor};
 
 /// Inclusive bounds; `None` is unbounded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,9 +62,29 @@ impl Atom {
     }
 }
 
+fn point_of(i: Interval) -> Option<i64> {
+    i.lo.filter(|_| i.lo == i.hi)
+}
+
+/// An operation on two known numbers, the second not 0; else nothing is known.
+fn point(a: Interval, b: Interval, f: fn(i128, i128) -> i128) -> Interval {
+    match (point_of(a), point_of(b).filter(|b| *b != 0)) {
+        (Some(a), Some(b)) => {
+            let value = i64::try_from(f(a.into(), b.into())).ok();
+            value.map_or(Interval::ALL, Interval::point)
+        }
+        _ => Interval::ALL,
+    }
+}
+
 /// Of `a % b`: below `b`, and not above `a`.
 fn mod_interval(a: Interval, b: Interval) -> Interval {
-    let Some(1..) = b.lo else { return Interval::ALL };
+    let Some(1..) = b.lo else { return point(a, b, |a, b| a - b * floor(a, b)) };
+    if let (Some(by), Some(lo), Some(hi)) = (point_of(b), a.lo, a.hi)
+        && lo.div_euclid(by) == hi.div_euclid(by)
+    {
+        return Interval { lo: Some(lo.rem_euclid(by)), hi: Some(hi.rem_euclid(by)) };
+    }
     let below = b.hi.map(|h| h - 1);
     let hi = match a.lo {
         Some(0..) => a.hi.map_or(below, |h| Some(below.map_or(h, |b| b.min(h)))),
@@ -80,7 +100,7 @@ fn floor_div_interval(a: Interval, b: Interval) -> Interval {
             let most = |v: i64| if v >= 0 { v / lo } else { b.hi.map_or(-1, |h| v.div_euclid(h)) };
             Interval { lo: a.lo.map(least), hi: a.hi.map(most) }
         }
-        _ => Interval::ALL,
+        _ => point(a, b, floor),
     }
 }
 
