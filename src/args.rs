@@ -193,6 +193,8 @@ pub enum ReportKind {
     Json,
     /// One self-contained page
     Html,
+    /// The nodes that went and the nodes that came, once for each kind of change
+    Diff,
     /// The fused graph for Graphviz
     Dot,
 }

@@ -3,5 +3,8 @@
 mod book;
 mod cli;
 mod opt;
+mod oracle;
+mod passes;
+mod pipeline;
 mod support;
 mod tidy;

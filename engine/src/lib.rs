@@ -4,6 +4,7 @@
 //! typed ops, saturated in an e-graph, and the cheapest selection becomes a plan.
 
 pub mod config;
+pub mod diff;
 pub mod egraph;
 pub mod explain;
 pub mod extract;

@@ -8,18 +8,61 @@ use crate::egraph::term::TermId;
 use crate::graph::{Arg, Effect, Graph, Node, NodeIndex, TensorMeta, Value};
 use crate::lift::Lifted;
 use crate::optimize::RangePlan;
-use fusec_dsl::library::{Attr, Fusion, Library};
+use fusec_dsl::library::{Attr, Body, BodyKind, Fusion, Library, Meaning};
 use fusec_dsl::types::Type;
 use rustc_hash::FxHashMap;
 
+/// A graph with a plan written into it, and where.
+#[derive(Clone, Debug)]
+pub struct Rewritten {
+    /// The graph. A node that was there before keeps its index.
+    pub graph: Graph,
+    /// The fusions' nodes, in the order of insertion.
+    pub placed: Vec<Placed>,
+}
+
+/// One fusion in a rewritten graph.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Placed {
+    /// Its node.
+    pub node: NodeIndex,
+    /// Index into the library's fusions.
+    pub fusion: usize,
+    /// The nodes of the graph before that it covers; most of them are gone.
+    pub covers: Vec<NodeIndex>,
+}
+
 /// A copy of the graph with one plan written into it.
 pub fn rewrite(graph: &Graph, lib: &Library, lifted: &Lifted, plan: &RangePlan) -> Graph {
-    let mut w = Writer { graph: graph.clone(), lib, lifted, now: FxHashMap::default() };
+    rewrite_placed(graph, lib, lifted, plan).graph
+}
+
+/// [`rewrite`], and where each fusion went.
+pub fn rewrite_placed(
+    graph: &Graph,
+    lib: &Library,
+    lifted: &Lifted,
+    plan: &RangePlan,
+) -> Rewritten {
+    let (now, placed) = (FxHashMap::default(), Vec::new());
+    let mut w = Writer { graph: graph.clone(), lib, lifted, now, placed };
     for (segment, shape) in &plan.segments {
         w.segment(segment, &plan.shapes[*shape].0);
     }
     w.clean();
-    w.graph
+    Rewritten { graph: w.graph, placed: w.placed }
+}
+
+/// Whether every rank must run it: its meaning has a collective in it.
+fn is_collective(lib: &Library, body: &Body) -> bool {
+    body.nodes.iter().any(|n| match &n.kind {
+        BodyKind::Call { op, .. } => {
+            let op = lib.op(*op);
+            let inside = |b: &Body| is_collective(lib, b);
+            op.collective || matches!(&op.meaning, Meaning::Body(b) if inside(b))
+        }
+        _ => false,
+    })
 }
 
 /// The torch target of a fusion's op.
@@ -36,6 +79,7 @@ struct Writer<'a> {
     lifted: &'a Lifted,
     /// What stands for a node that was replaced.
     now: FxHashMap<NodeIndex, NodeIndex>,
+    placed: Vec<Placed>,
 }
 
 impl Writer<'_> {
@@ -98,7 +142,8 @@ impl Writer<'_> {
         chosen: &Chosen,
         results: &[Vec<Option<NodeIndex>>],
     ) -> Vec<Option<NodeIndex>> {
-        let fusion = &self.lib.fusions[solution.sites[chosen.site].fusion];
+        let site = &solution.sites[chosen.site];
+        let fusion = &self.lib.fusions[site.fusion];
         let (mut args, mut kwargs) = (Vec::new(), Vec::new());
         for (param, source) in fusion.sig.params.iter().zip(&chosen.operands) {
             match source {
@@ -120,8 +165,16 @@ impl Writer<'_> {
         let whole = if single { values[0].clone() } else { Value::Tuple(values.clone()) };
         let mut node = Node::op(&fusion.name, &target_of(fusion), args, whole);
         node.kwargs = kwargs;
-        node.module = self.module_of(segment, &solution.sites[chosen.site].covers);
+        node.module = self.module_of(segment, &site.covers);
+        if is_collective(self.lib, &fusion.body) {
+            self.graph.declare_collective(&node);
+        }
         let of = self.graph.insert(node);
+        let covered = site.covers.iter().flat_map(|t| self.origins(segment.terms[*t as usize]));
+        let mut covers: Vec<NodeIndex> = covered.collect();
+        covers.sort();
+        covers.dedup();
+        self.placed.push(Placed { node: of, fusion: site.fusion, covers });
         if single {
             return vec![Some(of)];
         }

@@ -10,7 +10,8 @@ use crate::ui::Ui;
 use anyhow::{Context, Result, bail};
 use fusec_engine::graph::Graph;
 use fusec_engine::report::Report;
-use fusec_engine::{fx, lift, optimize, rewrite, summary, text};
+use fusec_engine::rewrite::Rewritten;
+use fusec_engine::{diff, fx, lift, optimize, rewrite, summary, text};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -18,7 +19,7 @@ use std::time::Instant;
 /// A graph, what it became in each range, and what there is to say about it.
 struct Fused {
     before: Graph,
-    after: Vec<Graph>,
+    after: Vec<Rewritten>,
     report: Report,
 }
 
@@ -39,7 +40,7 @@ pub fn run(args: &OptArgs, global: &Global, ui: &Ui) -> Result<Status> {
     engine.fold = !args.no_fold;
     let fused = fuse(&args.graph, &loaded, &engine)?;
     drop(working);
-    print(&fused, args.report, ui)?;
+    print(&fused, &loaded, args.report, ui)?;
     if let Some(path) = &args.output {
         write_graphs(path, &fused, ui)?;
     }
@@ -58,24 +59,30 @@ fn fuse(path: &Path, loaded: &Loaded, config: &fusec_engine::config::Config) -> 
     let mut lifted = lift::lift_graph(library, &before);
     let import = started.elapsed();
     let outcome = optimize::optimize(library, &mut lifted, config);
-    let write = |plan| rewrite::rewrite(&before, library, &lifted, plan);
-    let after: Vec<Graph> = outcome.plans.iter().map(write).collect();
+    let write = |plan| rewrite::rewrite_placed(&before, library, &lifted, plan);
+    let after: Vec<Rewritten> = outcome.plans.iter().map(write).collect();
     let mut report = summary::report(&before, library, &lifted, &outcome, config);
     if let Some(first) = after.first() {
-        report.ops = summary::op_counts(&before, first);
+        report.ops = summary::op_counts(&before, &first.graph);
     }
     report.seconds.import = import.as_secs_f64();
     report.seconds.total = started.elapsed().as_secs_f64();
     Ok(Fused { before, after, report })
 }
 
-fn print(fused: &Fused, kind: ReportKind, ui: &Ui) -> Result<()> {
-    let first = fused.after.first().unwrap_or(&fused.before);
+fn print(fused: &Fused, loaded: &Loaded, kind: ReportKind, ui: &Ui) -> Result<()> {
+    let first = fused.after.first().map_or(&fused.before, |r| &r.graph);
     let text = match kind {
         ReportKind::Text => report::text(&fused.report),
         ReportKind::Json => report::json(&fused.report)?,
         ReportKind::Html => {
             report::html(&fused.report, &text::print(&fused.before), &text::print(first))
+        }
+        ReportKind::Diff => {
+            let one = |(i, after): (usize, &Rewritten)| {
+                diff::diff(&fused.before, after, &loaded.library, &fused.report, i)
+            };
+            fused.after.iter().enumerate().map(one).collect::<Vec<_>>().join("\n")
         }
         ReportKind::Dot => report::dot(first, |target| target.starts_with("fusec.")),
     };
@@ -85,7 +92,7 @@ fn print(fused: &Fused, kind: ReportKind, ui: &Ui) -> Result<()> {
 
 /// Writes one file a range: the first under the name given, the others with their number in it.
 fn write_graphs(path: &Path, fused: &Fused, ui: &Ui) -> Result<()> {
-    for (range, graph) in fused.after.iter().enumerate() {
+    for (range, Rewritten { graph, .. }) in fused.after.iter().enumerate() {
         let path = numbered(path, range);
         let document = graph.to_fx().map_err(|e| anyhow::anyhow!("cannot write the graph: {e}"))?;
         let bytes = match path.extension().is_some_and(|e| e == "gz") {

@@ -1,5 +1,6 @@
 //! Schemas for operators that the optimizer inserts.
 
+use super::effect::TAG_COLLECTIVE;
 use super::{Arg, Graph, Node, OpSchema, Value};
 use crate::fx;
 use std::fmt::Write;
@@ -17,6 +18,15 @@ impl Graph {
 
     /// Declares the operator of a node by how the node calls it, if nothing declares it.
     pub(super) fn declare_synthetic(&mut self, node: &Node) {
+        self.declare_by_call(node, Vec::new());
+    }
+
+    /// [`Graph::declare`] by how a node calls it, as an operator that every rank must run.
+    pub fn declare_collective(&mut self, node: &Node) {
+        self.declare_by_call(node, vec![TAG_COLLECTIVE.into()]);
+    }
+
+    fn declare_by_call(&mut self, node: &Node, tags: Vec<String>) {
         if self.ops.contains_key(&*node.target) {
             return;
         }
@@ -28,15 +38,9 @@ impl Graph {
             args.push(param(name.to_string(), arg, self, Some(true)));
         }
         let returns = returns(&node.value);
-        let info = fx::OpInfo {
-            schema: schema_text(&node.target, &args, &returns),
-            args,
-            returns,
-            tags: Vec::new(),
-            mutable: false,
-            view: false,
-        };
-        self.declare(&node.target, info);
+        let schema = schema_text(&node.target, &args, &returns);
+        let (mutable, view) = (false, false);
+        self.declare(&node.target, fx::OpInfo { schema, args, returns, tags, mutable, view });
     }
 }
 

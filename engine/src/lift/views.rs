@@ -41,9 +41,11 @@ pub fn lift(graph: &Graph, dag: &mut TermDag, node: NodeIndex, x: TermId) -> Opt
             Arg::Bool(false) => Some(x),
             _ => None,
         },
-        "aten.type_as.default" | "aten.to.dtype_layout" | "aten.to.device" | "aten.to.other" => {
-            cast(graph, dag, node, x)
-        }
+        "aten.type_as.default"
+        | "aten.to.dtype_layout"
+        | "aten.to.device"
+        | "aten.to.other"
+        | "aten._to_copy.default" => cast(graph, dag, node, x),
         _ => None,
     }
 }
@@ -78,12 +80,13 @@ fn split(graph: &Graph, dag: &mut TermDag, node: NodeIndex, x: TermId) -> Option
     canon::call(dag, op, &[x, sizes, at]).ok()
 }
 
-/// A conversion that changes nothing but the element type.
+/// A conversion that changes nothing but the element type. (Copies that only reorder memory stay.)
 fn cast(graph: &Graph, dag: &mut TermDag, node: NodeIndex, x: TermId) -> Option<TermId> {
     let op = dag.context.prims.cast?;
     let source = graph.normalized_args(node)?.first()?.node()?;
     let (from, to) = (graph[source].value.tensor()?, graph[node].value.tensor()?);
-    if from.device != to.device || from.ty.shape != to.ty.shape {
+    let moved = from.ty.dtype == to.ty.dtype && from.stride != to.stride;
+    if from.device != to.device || from.ty.shape != to.ty.shape || moved {
         return None;
     }
     let dtype = dag.attr(Attr::Dtype(to.ty.dtype));
