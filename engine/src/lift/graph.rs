@@ -100,15 +100,25 @@ impl Lifter<'_> {
     }
 
     fn understood(&mut self, index: NodeIndex, node: &Node) -> Option<TermId> {
-        let bound = self.bound(index, node);
-        bound.or_else(|| self.view(index, node))
+        let mut refused: Option<String> = None;
+        let bound = self.bound(index, node, &mut refused);
+        let term = bound.or_else(|| self.view(index, node));
+        // Only a call that neither a bind nor a view takes is news, once.
+        if let (None, Some(why), Some(target)) = (term, refused, self.graph.callee(index)) {
+            self.lifted.unbound.entry(target.to_string()).or_default().push(why);
+        }
+        term
     }
 
-    /// A library op, through the first bind that fits.
-    fn bound(&mut self, index: NodeIndex, node: &Node) -> Option<TermId> {
+    /// A library op, through the first bind that fits; else why the first one does not.
+    fn bound(
+        &mut self,
+        index: NodeIndex,
+        node: &Node,
+        refused: &mut Option<String>,
+    ) -> Option<TermId> {
         let target = self.graph.callee(index)?.to_string();
         let lib = self.lifted.dag.context.lib.clone();
-        let mut refused: Option<String> = None;
         for b in self.binds.of(&target) {
             let bind = &lib.binds[b];
             let collective = lib.op(bind.op).collective;
@@ -145,12 +155,8 @@ impl Lifter<'_> {
             };
             match resolved {
                 Ok(term) => return Some(term),
-                Err(why) => refused = refused.or(Some(why)),
+                Err(why) => *refused = refused.take().or(Some(why)),
             }
-        }
-        // Only a call that no bind takes is news, once.
-        if let Some(why) = refused {
-            self.lifted.unbound.entry(target).or_default().push(why);
         }
         None
     }
