@@ -6,6 +6,7 @@
 //! is used up, again and again, gives a bound and reduced costs. Acyclicity comes for free: a
 //! cycle derives nothing.
 
+use super::clock::Clock;
 use super::component::Part;
 use super::units::{INF, add};
 use std::cmp::Reverse;
@@ -18,10 +19,6 @@ pub(super) struct Ascent {
     pub bound: u64,
     /// What each node would add to the bound at least, if it were chosen.
     pub reduced: Vec<u64>,
-    /// The cuts, as nodes; filled on demand.
-    pub cuts: Vec<Vec<u32>>,
-    /// Elementary steps.
-    pub work: usize,
 }
 
 struct Raise<'a> {
@@ -33,12 +30,13 @@ struct Raise<'a> {
     inside: Vec<u32>,
     stamp: u32,
     seed: u64,
-    keep_cuts: bool,
-    out: Ascent,
+    bound: u64,
+    work: usize,
 }
 
-/// One ascent from the given reduced costs; `seed` varies arbitrary choices.
-pub(super) fn ascend(part: &Part, start: &[u64], seed: u64, keep_cuts: bool) -> Ascent {
+/// One ascent from the given reduced costs; `seed` varies arbitrary choices. Where the limits
+/// end it, the bound is lower but true.
+pub(super) fn ascend(part: &Part, start: &[u64], seed: u64, clock: &mut Clock) -> Ascent {
     let missing = (0..part.nodes() as u32).map(|n| part.kids.row(n).len() as u32).collect();
     let mut raise = Raise {
         part,
@@ -48,18 +46,20 @@ pub(super) fn ascend(part: &Part, start: &[u64], seed: u64, keep_cuts: bool) -> 
         inside: vec![0; part.classes()],
         stamp: 0,
         seed,
-        keep_cuts,
-        out: Ascent { bound: 0, reduced: Vec::new(), cuts: Vec::new(), work: 0 },
+        bound: 0,
+        work: part.nodes() / 4,
     };
     let free: Vec<u32> = (0..part.nodes() as u32)
         .filter(|&n| raise.reduced[n as usize] == 0 && raise.missing[n as usize] == 0)
         .collect();
     raise.build(free);
     for root in part.roots() {
-        raise.target(root);
+        if !raise.target(root, clock) {
+            break;
+        }
     }
-    raise.out.reduced = raise.reduced;
-    raise.out
+    clock.spend(raise.work);
+    Ascent { bound: raise.bound, reduced: raise.reduced }
 }
 
 impl Raise<'_> {
@@ -71,7 +71,7 @@ impl Raise<'_> {
                 continue;
             }
             for &user in self.part.users.row(class) {
-                self.out.work += 1;
+                self.work += 1;
                 self.missing[user as usize] -= 1;
                 if self.missing[user as usize] == 0 && self.reduced[user as usize] == 0 {
                     ready.push(user);
@@ -80,9 +80,13 @@ impl Raise<'_> {
         }
     }
 
-    /// Raises cuts around one root until free nodes derive it.
-    fn target(&mut self, root: u32) {
+    /// Raises cuts around one root until free nodes derive it; false if there is no use in going
+    /// on.
+    fn target(&mut self, root: u32, clock: &mut Clock) -> bool {
         while !self.built[root as usize] {
+            if !clock.spend(std::mem::take(&mut self.work)) {
+                return false;
+            }
             self.stamp += 1;
             self.inside[root as usize] = self.stamp;
             let mut cut = Vec::new();
@@ -92,24 +96,25 @@ impl Raise<'_> {
                 let part = self.part;
                 let (inside, stamp) = (&self.inside, self.stamp);
                 cut.retain(|&n| part.kids.row(n).iter().all(|&k| inside[k as usize] != stamp));
-                self.out.work += cut.len();
+                self.work += cut.len();
                 if cut.is_empty() || !self.raise(&mut cut, &mut fresh) {
                     break;
                 }
             }
             if cut.is_empty() && !self.built[root as usize] {
                 // Nothing can derive the root: every bound is true.
-                self.out.bound = INF;
-                return;
+                self.bound = INF;
+                return false;
             }
         }
+        true
     }
 
     /// Extends the set by a missing kid for each free node, and collects the other nodes.
     fn grow(&mut self, fresh: &mut Vec<u32>, cut: &mut Vec<u32>) {
         while let Some(class) = fresh.pop() {
             for node in self.part.class(class) {
-                self.out.work += 1;
+                self.work += 1;
                 if self.reduced[node as usize] > 0 {
                     cut.push(node);
                 } else {
@@ -141,10 +146,7 @@ impl Raise<'_> {
     /// Raises the cut by its least reduced cost; false if the set must be grown anew.
     fn raise(&mut self, cut: &mut Vec<u32>, fresh: &mut Vec<u32>) -> bool {
         let least = cut.iter().map(|&n| self.reduced[n as usize]).min().unwrap_or(0);
-        self.out.bound = add(self.out.bound, least);
-        if self.keep_cuts {
-            self.out.cuts.push(cut.clone());
-        }
+        self.bound = add(self.bound, least);
         let mut ready = Vec::new();
         let mut used_up = Vec::new();
         for &node in cut.iter() {

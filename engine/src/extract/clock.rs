@@ -47,7 +47,7 @@ impl Clock {
 
     /// Steps left.
     pub fn left(&self) -> u64 {
-        if self.out { 0 } else { self.limit - self.spent }
+        if self.out { 0 } else { self.limit.saturating_sub(self.spent) }
     }
 
     /// A clock that runs out when this one does, or after so many steps more.
@@ -55,11 +55,20 @@ impl Clock {
         Self { limit: self.limit.min(self.spent.saturating_add(steps)), ..self.clone() }
     }
 
-    /// Takes over what a slice has spent.
+    /// This clock, or one with so many steps more if it has run out.
+    pub fn grace(&self, steps: usize) -> Self {
+        if !self.out {
+            return self.clone();
+        }
+        let limit = self.spent.saturating_add(steps as u64);
+        Self { limit, deadline: None, out: false, ..self.clone() }
+    }
+
+    /// Takes over what a slice has spent. That the slice ran out does not end this clock.
     pub fn charge(&mut self, slice: &Self) {
         self.spent = slice.spent;
         self.next_look = slice.next_look;
-        self.out |= slice.spent >= self.limit
-            || self.deadline.is_some_and(|d| slice.out && Instant::now() >= d);
+        self.out |= self.spent >= self.limit;
+        self.out |= slice.out && self.deadline.is_some_and(|d| Instant::now() >= d);
     }
 }

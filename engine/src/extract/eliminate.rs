@@ -6,6 +6,7 @@
 //! leave. Costs are whole numbers, so equal layers leave equal tables, and a step done once is
 //! looked up afterwards ([`Memo`]): a deep model costs little more than its distinct layers.
 
+use super::clock::Clock;
 use super::component::Part;
 use super::draft::NONE;
 use super::tables::{Memo, Step, TableId};
@@ -36,15 +37,23 @@ pub(super) struct Caps {
     pub work: u64,
 }
 
+/// Table entries that cost as much as one elementary step of search.
+pub(super) const ENTRIES_A_STEP: u64 = 16;
+
 /// Rounds of cutting cycles.
 const CYCLE_ROUNDS: usize = 40;
 
 /// An optimal selection of the part, cycles included.
-pub(super) fn solve(part: &Part, memo: &mut Memo, caps: Caps) -> Result<Vec<u32>, TooWide> {
+pub(super) fn solve(
+    part: &Part,
+    memo: &mut Memo,
+    caps: Caps,
+    clock: &mut Clock,
+) -> Result<Vec<u32>, TooWide> {
     let mut cycles: Vec<Vec<u32>> = Vec::new();
     let mut left = caps.work;
     for _ in 0..CYCLE_ROUNDS {
-        let (choice, spent) = solve_once(part, memo, &cycles, caps.entries, left)?;
+        let (choice, spent) = solve_once(part, memo, &cycles, Caps { work: left, ..caps }, clock)?;
         left = left.saturating_sub(spent);
         let choice = part.trim(&choice);
         match part.find_cycle(&choice) {
@@ -63,11 +72,11 @@ fn solve_once(
     part: &Part,
     memo: &mut Memo,
     cycles: &[Vec<u32>],
-    cap: usize,
-    work: u64,
+    caps: Caps,
+    clock: &mut Clock,
 ) -> Result<(Vec<u32>, u64), TooWide> {
     let domains: Vec<u32> = (0..part.classes() as u32).map(|c| domain(part, c)).collect();
-    let plan = plan(part, &domains, cycles, cap, work)?;
+    let plan = plan(part, &domains, cycles, caps)?;
     let mut buckets = initial(part, memo, &domains, cycles, &plan.rank);
     let mut steps: Vec<(Vec<u32>, Step)> = Vec::with_capacity(plan.order.len());
     for (at, &var) in plan.order.iter().enumerate() {
@@ -76,7 +85,11 @@ fn solve_once(
         scope.sort_unstable();
         scope.dedup();
         scope.retain(|&v| v != var);
+        let before = memo.work;
         let step = apply(memo, var, &scope, &factors, &domains);
+        if !clock.spend(((memo.work - before) / ENTRIES_A_STEP) as usize + 1) {
+            return Err(TooWide::Work);
+        }
         if let Some(next) = scope.iter().map(|&v| plan.rank[v as usize]).min() {
             buckets[next as usize].push(Factor { scope: scope.clone(), table: step.message });
         }
@@ -205,13 +218,7 @@ struct Plan {
 }
 
 /// Simulates elimination on the graph alone: smallest left-over table first, ties by number.
-fn plan(
-    part: &Part,
-    domains: &[u32],
-    cycles: &[Vec<u32>],
-    cap: usize,
-    work: u64,
-) -> Result<Plan, TooWide> {
+fn plan(part: &Part, domains: &[u32], cycles: &[Vec<u32>], caps: Caps) -> Result<Plan, TooWide> {
     let count = part.classes();
     let mut near: Vec<Vec<u32>> =
         (0..count as u32).map(|c| neighbours(part, c).into_iter().collect()).collect();
@@ -223,16 +230,20 @@ fn plan(
     let weigh =
         |near: &[u32]| -> f64 { near.iter().map(|&v| f64::from(domains[v as usize])).product() };
     let key = |near: &[u32], v: u32| (weigh(near).to_bits(), v);
+    if domains.iter().any(|&d| d > u32::from(u16::MAX)) {
+        return Err(TooWide::Table);
+    }
     let mut queue: BTreeSet<(u64, u32)> =
         (0..count as u32).map(|v| key(&near[v as usize], v)).collect();
     let mut plan = Plan { order: Vec::with_capacity(count), rank: vec![0; count], work: 0 };
     while let Some((bits, var)) = queue.pop_first() {
         let entries = f64::from_bits(bits);
-        if entries > cap as f64 {
+        let joint = entries * f64::from(domains[var as usize]);
+        if entries > caps.entries as f64 || joint > 8.0 * caps.entries as f64 {
             return Err(TooWide::Table);
         }
         plan.work += entries as u64 * u64::from(domains[var as usize]);
-        if plan.work > work {
+        if plan.work > caps.work {
             return Err(TooWide::Work);
         }
         plan.rank[var as usize] = plan.order.len() as u32;

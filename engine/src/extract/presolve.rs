@@ -20,32 +20,40 @@ const PARTNERS: usize = 16;
 /// Most rounds; the rest would gain little.
 const ROUNDS: usize = 12;
 
-/// Reduces to a fixpoint, or as far as the limits allow. Each round leaves a valid draft.
+/// Reduces to a fixpoint, or as far as the limits allow. Each pass leaves a valid draft.
 pub(super) fn presolve(draft: &mut Draft, clock: &mut Clock) {
     draft.sweep();
     take_out_decided(draft);
     inline_single(draft);
     draft.sweep();
     for _ in 0..ROUNDS {
-        if !clock.spend(draft.cost.len()) {
+        if round(draft, clock) != Some(true) {
             return;
         }
-        let order = order(draft);
-        let users = draft.users();
-        let must = Must::new(draft, &order, &users);
-        let mut changed = drop_certain_cycles(draft, &must);
-        changed |= force_needed(draft, &order, &must);
-        changed |= drop_implied_kids(draft, &order, &must);
-        changed |= drop_dominated(draft, &must);
-        changed |= drop_twins(draft);
-        changed |= draft.sweep();
-        changed |= take_out_decided(draft);
-        changed |= inline_single(draft);
-        if !changed {
-            return;
-        }
+    }
+}
+
+/// One pass of each reduction; whether something changed, or `None` once the limits are reached.
+fn round(draft: &mut Draft, clock: &mut Clock) -> Option<bool> {
+    let mut more = |draft: &Draft| clock.spend(draft.cost.len() / 4).then_some(());
+    more(draft)?;
+    let order = order(draft);
+    let users = draft.users();
+    let must = Must::new(draft, &order, &users);
+    more(draft)?;
+    let mut changed = drop_certain_cycles(draft, &must);
+    changed |= force_needed(draft, &order, &must);
+    changed |= drop_implied_kids(draft, &order, &must);
+    changed |= drop_dominated(draft, &must);
+    changed |= drop_twins(draft);
+    changed |= draft.sweep();
+    more(draft)?;
+    changed |= take_out_decided(draft);
+    changed |= inline_single(draft);
+    if changed {
         draft.sweep();
     }
+    Some(changed)
 }
 
 /// A node of which some kid always needs the node's own class can only close a cycle.

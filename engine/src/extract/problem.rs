@@ -263,7 +263,8 @@ impl Problem {
 pub struct Limits {
     /// Largest table of a bucket elimination, in entries.
     pub table_entries: usize,
-    /// Elementary steps of search. The same number gives the same answer on every machine.
+    /// Elementary steps of search, some ten million a second. The same number gives the same
+    /// answer on every machine.
     pub work: u64,
     /// Wall-clock limit, tested besides `work`; an answer cut by it may differ between runs.
     pub time: Option<Duration>,
@@ -271,7 +272,7 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { table_entries: 4 << 20, work: 2_000_000_000, time: None }
+        Self { table_entries: 4 << 20, work: 20_000_000, time: None }
     }
 }
 

@@ -24,7 +24,7 @@ const CANDIDATES: usize = 12;
 /// Table caps inside of branches, where many small problems must be quick.
 const BRANCH_CAPS: Caps = Caps { entries: 1 << 14, work: 1 << 19 };
 /// Deepest nesting of branches and reductions.
-const DEPTH: usize = 300;
+const DEPTH: usize = 100;
 
 /// A selection of a part and what is known about the least cost below the cutoff.
 #[derive(Debug, Clone)]
@@ -69,10 +69,8 @@ pub(super) fn solve_part(part: &Part, cutoff: u64, shared: &mut Shared, depth: u
         return Answer::none(part, 0);
     }
     let caps = if depth == 0 { shared.caps } else { BRANCH_CAPS };
-    let caps = Caps { work: caps.work.min(shared.clock.left()), ..caps };
-    let before = shared.memo.work;
-    let tables = eliminate::solve(part, shared.memo, caps);
-    shared.clock.spend((shared.memo.work - before) as usize / 4 + part.nodes());
+    shared.clock.spend(part.nodes());
+    let tables = eliminate::solve(part, shared.memo, caps, shared.clock);
     shared.memo.tidy();
     match tables {
         Ok(choice) => {
@@ -86,7 +84,7 @@ pub(super) fn solve_part(part: &Part, cutoff: u64, shared: &mut Shared, depth: u
 fn search(part: &Part, cutoff: u64, shared: &mut Shared, depth: usize) -> Answer {
     let mut best = Answer::none(part, 0);
     if depth == 0 {
-        let start = greedy(part, &part.cost, &mut shared.clock.slice(50_000_000));
+        let start = sliced_greedy(part, &part.cost, shared.clock);
         best.consider(part, &start);
         best.consider(part, &local::improve(part, &start, shared.clock));
     }
@@ -117,13 +115,16 @@ fn best_ascent(
     clock: &mut Clock,
     depth: usize,
 ) -> Ascent {
-    let mut top = ascend(part, &part.cost, 0, false);
+    // The first bound is never refused, but when time is up it costs no more than a few passes.
+    let mut grace = if depth == 0 { clock.grace(4 * part.nodes()) } else { clock.clone() };
+    let mut top = ascend(part, &part.cost, 0, &mut grace);
+    clock.charge(&grace);
     let count = if depth == 0 { ASCENTS.0 } else { ASCENTS.1 };
     for seed in 1..=count {
-        if top.bound >= cutoff.min(best.cost) || !clock.spend(top.work) {
+        if top.bound >= cutoff.min(best.cost) || clock.is_out() {
             break;
         }
-        let other = ascend(part, &part.cost, seed, false);
+        let other = ascend(part, &part.cost, seed, clock);
         if depth == 0 || seed == count {
             guided(part, &other, best, clock);
         }
@@ -134,12 +135,20 @@ fn best_ascent(
     top
 }
 
+/// A greedy selection for at most a part of what is left.
+fn sliced_greedy(part: &Part, price: &[u64], clock: &mut Clock) -> Vec<u32> {
+    let mut slice = clock.slice(clock.left() / 8);
+    let choice = greedy(part, price, &mut slice);
+    clock.charge(&slice);
+    choice
+}
+
 /// Considers a selection of nodes used up by an ascent.
 fn guided(part: &Part, ascent: &Ascent, best: &mut Answer, clock: &mut Clock) {
     let reduced = part.cost.iter().zip(&ascent.reduced);
     let price: Vec<u64> =
         reduced.map(|(&cost, &reduced)| if reduced == 0 { cost } else { INF }).collect();
-    let start = greedy(part, &price, &mut clock.slice(20_000_000));
+    let start = sliced_greedy(part, &price, clock);
     if complete(part, &start).is_some() {
         best.consider(part, &local::improve(part, &start, clock));
     }
@@ -291,9 +300,8 @@ fn try_fork(part: &Part, ascent: &Ascent, node: u32, clock: &mut Clock) -> Fork 
 }
 
 fn extended(part: &Part, ascent: &Ascent, reduced: &[u64], clock: &mut Clock) -> Ascent {
-    let mut more = ascend(part, reduced, 0, false);
+    let mut more = ascend(part, reduced, 0, clock);
     more.bound = add(more.bound, ascent.bound);
-    clock.spend(more.work + part.nodes() / 4);
     more
 }
 

@@ -4,7 +4,7 @@ use super::clock::Clock;
 use super::component::split;
 use super::derive;
 use super::draft::{Draft, NONE};
-use super::eliminate::Caps;
+use super::eliminate::{Caps, ENTRIES_A_STEP};
 use super::presolve::{is_decided, presolve};
 use super::problem::{ExtractError, Limits, NodeId, Problem, Solution, Stats};
 use super::search::{Answer, Shared, solve_part};
@@ -30,7 +30,8 @@ pub fn solve(problem: &Problem, limits: &Limits) -> Result<Solution, ExtractErro
     let mut bound = draft.paid;
     let mut memo = Memo::default();
     for part in split(&draft) {
-        let caps = Caps { entries: limits.table_entries, work: limits.work / 8 };
+        let work = clock.left().saturating_mul(ENTRIES_A_STEP);
+        let caps = Caps { entries: limits.table_entries, work };
         let mut shared = Shared { memo: &mut memo, clock: &mut clock, caps };
         let answer = solve_part(&part, INF, &mut shared, 0);
         count(&mut stats, &answer);

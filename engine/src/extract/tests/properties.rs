@@ -83,7 +83,7 @@ proptest! {
             let mut draft = Draft::new(&problem, Scale::Decimal { ten_power: 1.0, step: 1 }, 1e9);
             draft.sweep();
             for part in split(&draft) {
-                let ascent = ascend(&part, &part.cost, seed, false);
+                let ascent = ascend(&part, &part.cost, seed, &mut Clock::new(&Limits::default()));
                 let with = least_with(&part, &ascent.reduced);
                 every(&part_as_problem(&part), &mut |choice, cost| {
                     assert!(ascent.bound as f64 <= cost);
