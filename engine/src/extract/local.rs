@@ -50,6 +50,13 @@ pub(super) fn improve(part: &Part, choice: &[u32], clock: &mut Clock) -> Vec<u32
     part.trim(&local.choice)
 }
 
+/// The selection with a node for inactive classes too, as [`improve`] would turn to them.
+pub(super) fn completed(part: &Part, choice: &[u32]) -> Vec<u32> {
+    let mut local = Local::new(part, choice);
+    local.refresh_inactive();
+    local.choice
+}
+
 impl<'a> Local<'a> {
     fn new(part: &'a Part, choice: &[u32]) -> Self {
         let mut local = Self {

@@ -21,6 +21,7 @@ mod eliminate;
 mod greedy;
 mod local;
 mod must;
+mod neighbourhood;
 mod order;
 mod presolve;
 mod problem;

@@ -13,6 +13,7 @@ use super::draft::{Draft, NONE};
 use super::eliminate::{self, Caps};
 use super::greedy::greedy;
 use super::local;
+use super::neighbourhood::{SIZES, around, seed_class};
 use super::presolve::{is_decided, presolve};
 use super::tables::Memo;
 use super::units::{INF, add};
@@ -23,6 +24,10 @@ const ASCENTS: (u64, u64) = (8, 3);
 const CANDIDATES: usize = 12;
 /// Table caps inside of branches, where many small problems must be quick.
 const BRANCH_CAPS: Caps = Caps { entries: 1 << 14, work: 1 << 19 };
+/// Neighbourhoods without gain before the search gives up on them.
+const IDLE: usize = 32;
+/// One part in so many of the limits goes to neighbourhoods.
+const WANDER_SHARE: u64 = 10;
 /// Deepest nesting of branches and reductions.
 const DEPTH: usize = 100;
 
@@ -90,6 +95,9 @@ fn search(part: &Part, cutoff: u64, shared: &mut Shared, depth: usize) -> Answer
     }
     let ascent = best_ascent(part, &mut best, cutoff, shared.clock, depth);
     best.bound = ascent.bound;
+    if depth == 0 && best.bound < cutoff.min(best.cost) && best.cost < INF {
+        wander(part, &mut best, cutoff, shared);
+    }
     let cutoff = cutoff.min(best.cost);
     if best.bound >= cutoff || shared.clock.is_out() || depth >= DEPTH {
         return best;
@@ -178,8 +186,7 @@ fn tightened(
         draft.root[class as usize] = true;
     }
     presolve(&mut draft, clock);
-    let dead = (0..draft.classes()).any(|c| draft.root[c] && draft.nodes[c].is_empty());
-    (!dead && draft.paid < cutoff).then_some(draft)
+    (!hopeless(&draft) && draft.paid < cutoff).then_some(draft)
 }
 
 /// Solves what is left of a part after reductions and takes over the translated answer.
@@ -212,6 +219,60 @@ fn descend(
         .collect();
     best.consider(part, &choice);
     best.bound = best.bound.max(bound.min(cutoff));
+}
+
+/// Re-solves neighbourhoods of the best selection while that finds something, with a share of
+/// what is left.
+fn wander(part: &Part, best: &mut Answer, cutoff: u64, shared: &mut Shared) {
+    let mut slice = shared.clock.slice(shared.clock.left() / WANDER_SHARE);
+    let (mut size, mut idle, mut round) = (SIZES.0, 0, 0);
+    let mut full = local::completed(part, &best.choice);
+    while idle < IDLE && best.bound < cutoff.min(best.cost) && slice.spend(part.nodes()) {
+        round += 1;
+        let before = best.cost;
+        let mut inner = Shared { memo: &mut *shared.memo, clock: &mut slice, caps: BRANCH_CAPS };
+        resolve_around(part, best, &full, (size, round), &mut inner);
+        if best.cost < before {
+            full = local::completed(part, &best.choice);
+            idle = 0;
+        } else {
+            idle += 1;
+            size = if idle % 16 == 0 { SIZES.0 } else { (size + size / 8).min(SIZES.1) };
+        }
+    }
+    shared.clock.charge(&slice);
+}
+
+/// Solves one neighbourhood of a selection, within a sixteenth of what is left.
+fn resolve_around(
+    part: &Part,
+    best: &mut Answer,
+    full: &[u32],
+    (size, round): (usize, u64),
+    shared: &mut Shared,
+) {
+    let Some(seed) = seed_class(&best.choice, round) else {
+        return;
+    };
+    let draft = around(part, full, seed, size, round, shared.clock);
+    if draft.paid >= best.cost || hopeless(&draft) {
+        return;
+    }
+    let (below, bound) = (best.cost, best.bound);
+    let mut short = shared.clock.slice(shared.clock.left() / 16);
+    let mut inner = Shared { memo: &mut *shared.memo, clock: &mut short, caps: BRANCH_CAPS };
+    descend(part, &draft, best, below, &mut inner, 1);
+    shared.clock.charge(&short);
+    // A neighbourhood says nothing about the rest.
+    best.bound = bound;
+    if best.cost < below {
+        let full = local::completed(part, &best.choice);
+        best.consider(part, &local::improve(part, &full, shared.clock));
+    }
+}
+
+fn hopeless(draft: &Draft) -> bool {
+    (0..draft.classes()).any(|c| draft.root[c] && draft.nodes[c].is_empty())
 }
 
 /// A node to branch on, and what both ascents say after demanding and forbidding it.
