@@ -21,7 +21,6 @@ use indexmap::IndexMap;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use std::time::Instant;
 
 /// Where and why a rule nearly matched.
 #[derive(Clone, Debug, PartialEq)]
@@ -60,8 +59,7 @@ pub fn near_misses(
     let reach = Reach::of(&active.rewrites.iter().chain(&asked).collect::<Vec<_>>());
     let ranges = lifted.ranges(config);
     let facts = RangeFacts { config, ranges: &ranges };
-    let deadline = Instant::now() + config.limits.time;
-    let run = Run { facts: &facts, limits: &config.limits, deadline };
+    let run = Run::new(&facts, &config.limits);
     let index = RuleIndex::new(&active.rewrites);
     let mut misses = Vec::new();
     // Without folding there is one piece, or none if the graph has nothing to look into.

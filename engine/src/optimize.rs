@@ -166,9 +166,8 @@ fn solve_range(
     let reach = Reach::of(&rules.rewrites.iter().chain(&rules.fusions).collect::<Vec<_>>());
     let segments = cut(&lifted.dag, &lifted.live, &reach, config.fold);
     let index = (RuleIndex::new(&rules.rewrites), RuleIndex::new(&rules.fusions));
-    let deadline = started + config.limits.time;
     let mut solver = Solver {
-        run: Run { facts: &facts, limits: &config.limits, deadline },
+        run: Run::new(&facts, &config.limits),
         costs: CostModel { target: &config.target, size: &size, ranks: &ranks },
         extract: config.extract.clone(),
         rewrites: &mut rules.rewrites,

@@ -15,6 +15,7 @@ use fusec_dsl::infer::Bindings;
 use fusec_dsl::library::{Attr, Body, BodyKind};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
@@ -116,9 +117,15 @@ pub struct Run<'a> {
     pub limits: &'a Limits,
     /// When the time is up.
     pub deadline: Instant,
+    searched: Cell<usize>,
 }
 
-impl Run<'_> {
+impl<'a> Run<'a> {
+    /// A run within these limits, from now on.
+    pub fn new(facts: &'a dyn Facts, limits: &'a Limits) -> Run<'a> {
+        Run { facts, limits, deadline: Instant::now() + limits.time, searched: Cell::new(0) }
+    }
+
     fn over_limit(&self, egraph: &EGraph) -> Option<&'static str> {
         let nodes = egraph.total_size();
         if nodes > self.limits.nodes {
@@ -147,7 +154,7 @@ impl Run<'_> {
             if work.is_empty() {
                 return Stop::Saturated;
             }
-            let found = self.search(egraph, &work, rules, index, stats);
+            let (found, cut) = self.search(egraph, &work, rules, index, stats);
             for f in found {
                 let canonical = f.slots.iter().map(|s| s.map(|s| egraph.find(s))).collect();
                 if !seen.insert((f.rule, canonical)) {
@@ -161,6 +168,10 @@ impl Run<'_> {
                 if let Err(why) = apply(egraph, &rules[f.rule], &f) {
                     *stats[f.rule].broken.entry(why).or_insert(0) += 1;
                 }
+            }
+            if let Some(stop) = cut {
+                egraph.rebuild();
+                return stop;
             }
         }
     }
@@ -176,7 +187,7 @@ impl Run<'_> {
         egraph.rebuild();
         let mut work: Vec<Id> = egraph.classes().map(|c| c.id).collect();
         work.sort();
-        let found = self.search(egraph, &work, rules, index, stats);
+        let (found, cut) = self.search(egraph, &work, rules, index, stats);
         let mut matches: Vec<FusionMatch> = Vec::new();
         let mut seen: FxHashSet<ENode> = FxHashSet::default();
         for f in found {
@@ -195,7 +206,7 @@ impl Run<'_> {
             }
         }
         egraph.rebuild();
-        (matches, Stop::Saturated)
+        (matches, cut.unwrap_or(Stop::Saturated))
     }
 
     fn search(
@@ -205,17 +216,33 @@ impl Run<'_> {
         rules: &mut [Rule],
         index: &RuleIndex,
         stats: &mut [RuleStats],
-    ) -> Vec<Found> {
+    ) -> (Vec<Found>, Option<Stop>) {
         let mut out = Vec::new();
         for class in work {
             for node in &egraph[*class].nodes {
                 let Some(candidates) = index.by_root.get(&node.op) else { continue };
                 for rule in candidates {
                     self.search_at(egraph, *class, node, *rule, rules, &mut stats[*rule], &mut out);
+                    if let Some(what) = self.search_limit(out.len()) {
+                        let rule = rules[*rule].name.clone();
+                        return (out, Some(Stop::Limit { what, rule }));
+                    }
                 }
             }
         }
-        out
+        (out, None)
+    }
+
+    /// Limits of a search: what it may collect, and its time, looked at now and then.
+    fn search_limit(&self, found: usize) -> Option<&'static str> {
+        const BYTES_PER_MATCH: usize = 400;
+        const LOOK_EVERY: usize = 64;
+        if found.saturating_mul(BYTES_PER_MATCH) > self.limits.memory_bytes {
+            return Some("memory");
+        }
+        let looks = self.searched.get().wrapping_add(1);
+        self.searched.set(looks);
+        (looks % LOOK_EVERY == 0 && Instant::now() > self.deadline).then_some("time")
     }
 
     #[allow(clippy::too_many_arguments)]
