@@ -84,9 +84,12 @@ pub fn optimize(lib: &Arc<Library>, lifted: &mut Lifted, config: &Config) -> Out
     }
 }
 
-pub(crate) struct Rules {
-    pub(crate) rewrites: Vec<Rule>,
-    pub(crate) fusions: Vec<Rule>,
+/// Rules ready to run.
+pub struct Rules {
+    /// Rewrites.
+    pub rewrites: Vec<Rule>,
+    /// Fusions.
+    pub fusions: Vec<Rule>,
     broken: Vec<(String, String)>,
 }
 
@@ -96,7 +99,8 @@ impl Rules {
     }
 }
 
-pub(crate) fn enabled_passes(lib: &Library, config: &Config) -> Vec<(String, Result<(), String>)> {
+/// Whether each pass runs, and why not.
+pub fn enabled_passes(lib: &Library, config: &Config) -> Vec<(String, Result<(), String>)> {
     let ranges = BTreeMap::new();
     let facts = RangeFacts { config, ranges: &ranges };
     let decide = |pass: &fusec_dsl::library::Pass| {
@@ -117,7 +121,8 @@ pub(crate) fn enabled_passes(lib: &Library, config: &Config) -> Vec<(String, Res
     lib.passes.iter().map(|p| (p.name.clone(), decide(p))).collect()
 }
 
-pub(crate) fn compile(
+/// Compiles the rules of the passes that run.
+pub fn compile(
     lib: &Arc<Library>,
     context: &mut Context,
     config: &Config,

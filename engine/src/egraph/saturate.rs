@@ -165,7 +165,7 @@ impl<'a> Run<'a> {
                     egraph.rebuild();
                     return Stop::Limit { what, rule: rules[f.rule].name.clone() };
                 }
-                if let Err(why) = apply(egraph, &rules[f.rule], &f) {
+                if let Err(why) = apply(egraph, &rules[f.rule], &f.slots, &f.bindings) {
                     *stats[f.rule].broken.entry(why).or_insert(0) += 1;
                 }
             }
@@ -314,12 +314,21 @@ fn results(egraph: &EGraph, rule: &Rule, slots: &Slots) -> Vec<Option<Id>> {
         .collect()
 }
 
-fn apply(egraph: &mut EGraph, rule: &Rule, f: &Found) -> Result<(), String> {
+/// Makes the results of a match equal to the right side.
+///
+/// # Errors
+/// The right side does not type there.
+pub fn apply(
+    egraph: &mut EGraph,
+    rule: &Rule,
+    slots: &Slots,
+    bindings: &Bindings,
+) -> Result<(), String> {
     let Action::Rewrite(rhs) = &rule.action else { return Ok(()) };
     let params: Vec<Option<Id>> =
-        rule.pattern.params.iter().map(|p| p.and_then(|p| f.slots[p])).collect();
-    let built = build(egraph, rhs, &params, &f.bindings)?;
-    for (target, r) in results(egraph, rule, &f.slots).into_iter().zip(&rhs.results) {
+        rule.pattern.params.iter().map(|p| p.and_then(|p| slots[p])).collect();
+    let built = build(egraph, rhs, &params, bindings)?;
+    for (target, r) in results(egraph, rule, slots).into_iter().zip(&rhs.results) {
         if let (Some(target), Some(value)) = (target, built[*r])
             && !unite(egraph, target, value)
         {

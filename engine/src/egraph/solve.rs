@@ -205,7 +205,8 @@ fn site(loaded: &Loaded, m: &FusionMatch, cost: Cost) -> SiteMatch {
 }
 
 impl Loaded {
-    pub(crate) fn canonicalize(&mut self) {
+    /// Brings classes and nodes up to date after unions.
+    pub fn canonicalize(&mut self) {
         for class in &mut self.classes {
             *class = self.egraph.find(*class);
         }
@@ -216,7 +217,7 @@ impl Loaded {
 }
 
 /// Loads a segment into a fresh e-graph.
-pub(crate) fn ingest(dag: &mut TermDag, segment: &Segment) -> Loaded {
+pub fn ingest(dag: &mut TermDag, segment: &Segment) -> Loaded {
     let operands = segment.operands(dag);
     let lib = dag.context.lib.clone();
     let mut context = std::mem::replace(&mut dag.context, Context::new(lib));
