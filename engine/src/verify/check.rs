@@ -35,8 +35,8 @@ pub(super) struct Difference {
     pub max_ulp: u64,
     /// Elements where a NaN stands against a number.
     pub nan: u64,
-    /// The first difference, for a person.
-    pub first: Option<String>,
+    /// The largest difference, for a person.
+    pub worst: Option<String>,
     /// Where it is.
     pub at: Vec<usize>,
 }
@@ -80,7 +80,7 @@ impl Outcome {
     pub fn describe(self) -> String {
         match self {
             Outcome::Skip(why) | Outcome::OtherType(why) | Outcome::Broken(why) => why,
-            Outcome::Compared(d) => d.first.unwrap_or_else(|| "equal".into()),
+            Outcome::Compared(d) => d.worst.unwrap_or_else(|| "equal".into()),
         }
     }
 }
@@ -174,10 +174,11 @@ fn elements(l: &Tensor, r: &Tensor, place: &str, total: &mut Difference) {
             continue;
         }
         let steps = ulp::distance(l.dtype, *a, *b);
+        let worst = total.worst.is_none() || steps > total.max_ulp;
         total.differing += 1;
         total.max_ulp = total.max_ulp.max(steps);
         total.nan += u64::from(steps == u64::MAX);
-        if total.first.is_none() {
+        if worst {
             let at = index(i, &l.shape);
             total.at.clone_from(&at);
             let far = match steps {
@@ -187,7 +188,7 @@ fn elements(l: &Tensor, r: &Tensor, place: &str, total: &mut Difference) {
                 n => format!("{n} steps"),
             };
             let d = l.dtype;
-            total.first =
+            total.worst =
                 Some(format!("{place}element {at:?}: left {a:?}, right {b:?} ({d}, {far})"));
         }
     }

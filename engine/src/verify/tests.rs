@@ -118,7 +118,8 @@ fn a_counterexample_can_be_pasted() {
     for (name, v) in WRONG.iter() {
         let Verdict::Wrong(c) = v else { panic!("{name} passed") };
         if !c.graph.is_empty() {
-            let (library, diagnostics) = with(&c.graph);
+            let text = format!("{}\n{}", include_str!("wrong.fuse"), c.graph);
+            let (library, diagnostics) = with(&text);
             assert!(diagnostics.is_empty(), "{}\n{diagnostics:#?}", c.graph);
             assert_eq!(library.tests.len(), LIBRARY.tests.len() + 1);
         }
@@ -162,7 +163,7 @@ fn counterexamples_are_small() {
     wrong_one_way 2
     added_on_every_rank 2
     norm_before_the_sum 2
-    bound_too_small 33
+    bound_too_small 3
     past_an_opaque_op 1
     ");
 }
