@@ -312,6 +312,15 @@ fn types_agree_with_inference() {
         calls.push(("split", vec![x(d, &[2, 8]), ints(&[3, 5]), int(1)]));
         calls.push(("expand", vec![x(d, &[1, 8]), ints(&[4, 2, 8])]));
     }
+    for d in [I8, U8, I16, I32, I64, B8] {
+        for op in ["add", "div", "max", "lt"] {
+            calls.push((op, vec![x(d, &[2, 4]), x(rng.pick(&[I32, d, F32]), &[4])]));
+            calls.push((op, vec![x(d, &[2, 4]), float(0.5)]));
+        }
+        calls.push(("exp", vec![x(d, &[2, 3])]));
+        calls.push(("sum", vec![x(d, &[2, 4]), int(0), flag(true), none()]));
+        calls.push(("amax", vec![x(d, &[2, 4]), int(0), flag(true), none()]));
+    }
     calls.push(("pack_e2m1", vec![x(F32, &[2, 8])]));
     calls.push(("swizzle_128x4", vec![x(F8E4M3, &[130, 5])]));
     for (name, args) in calls {
