@@ -89,7 +89,7 @@ fn a_guard_is_needed() {
     });
     insta::assert_snapshot!(lines.collect::<Vec<_>>().join("\n"), @"
     clamp_both: WRONG: element []: left 2.0, right -1.0 (f16, 31744 steps) (not equal as real numbers either)
-    written_quant_fp8_static: WRONG: only the left side has a value: in `quant_fp8_static`: refused by `numel(scale) == 1`: numel(..) = 128
+    written_quant_fp8_static: WRONG: only the left side has a value: in `quant_fp8_static`: refused by `numel(scale) == 1`: numel(scale) = 128
     written_rope_full: WRONG: only the left side has a value: in `rope_full`: refused by `d % 2 == 0`: d = 1
     written_rope_half: exact
     ");

@@ -35,7 +35,7 @@ fn errors_name_the_op_and_the_types() {
     error: in `rms_norm`: expected 3 operands, found 2
     error: in `silu`: `T` may not be i32
     error: in `silu_and_mul`: `x`: bf16[3]: no whole `d` makes 2*d equal to 3
-    error: in `quant_fp8_static`: refused by `numel(scale) == 1`: numel(..) = 2
+    error: in `quant_fp8_static`: refused by `numel(scale) == 1`: numel(scale) = 2
     error: in `quant_fp8_group`: refused by `d % group == 0`: d = 6, group = 4
     error: in `quant_nvfp4`: refused by `d % 16 == 0`: d = 6
     error: in `add`: shapes [2, 6] and [4] do not broadcast
