@@ -1,6 +1,7 @@
 //! The whole pipeline, from text and JSON to text.
 
 mod book;
+mod build;
 mod cli;
 mod opt;
 mod oracle;

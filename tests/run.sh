@@ -7,4 +7,4 @@ sh tests/setup.sh
 if cargo fmt --version >/dev/null 2>&1; then
     cargo fmt --all --check
 fi
-cargo test --workspace "$@"
+cargo test --workspace --no-fail-fast "$@"
