@@ -79,7 +79,9 @@ fn find<'a>(library: &'a Library, name: &str) -> Result<&'a Fusion> {
     match found.as_slice() {
         [one] => Ok(one),
         [] => {
-            let names: Vec<String> = library.fusions.iter().map(Fusion::instance).collect();
+            let bases = library.fusions.iter().map(|f| f.name.clone());
+            let names: Vec<String> =
+                bases.chain(library.fusions.iter().map(Fusion::label)).collect();
             let near = closest(name, names.iter().map(String::as_str));
             let help = near.map(|n| format!("\nhelp: did you mean `{n}`?")).unwrap_or_default();
             Err(anyhow!("no fusion is called `{name}`{help}"))
