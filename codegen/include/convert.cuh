@@ -31,13 +31,16 @@ template <int EXP, int MAN, u32 LARGEST, u32 NAN_CODE> FS_DEVICE u8 narrow8(floa
 FS_DEVICE u8 to_e4m3_bits(float v) { return narrow8<4, 3, 0x7e, 0x7f>(v); }
 FS_DEVICE u8 to_e5m2_bits(float v) { return narrow8<5, 2, 0x7b, 0x7f>(v); }
 
-// e2m1 has no NaN: it becomes the largest value, as the instruction does.
-FS_DEVICE u8 to_e2m1_bits(float v) {
-    const u32 bits = hw::as_bits(v);
-    const u32 magnitude = bits & 0x7fffffff;
-    if (magnitude > 0x7f800000) return 7;
-    const u32 code = round_magnitude<2, 1>(magnitude);
-    return u8(((bits >> 28) & 8) | (code > 7 ? 7 : code));
+// e2m1: 0, 0.5, 1, 1.5 and 2 are steps of 0.5; 2, 3 and 4 of 1; 4 and 6 of 2. Adding a float whose
+// last place is the step lets the adder round; the low bits count steps, and each coarser range
+// starts two codes later. There is no NaN: it becomes the largest value, as the instruction makes it.
+FS_DEVICE u32 to_e2m1_bits(float v) {
+    const float size = hw::min_number(hw::abs32(v), 6.0f);
+    const float grid = size < 2.0f ? 4194304.0f : size < 4.0f ? 8388608.0f : 16777216.0f;
+    const u32 sum = hw::as_bits(size + grid);
+    const u32 code = (sum + 2 * ((sum >> 23) - 149)) & 7;
+    const bool nan = v != v;
+    return code | (nan ? 0 : (hw::as_bits(v) >> 28) & 8);
 }
 
 FS_DEVICE float from_bf16_bits(u32 low) { return hw::as_float(low << 16); }

@@ -35,9 +35,9 @@ FS_DEVICE float max_nan(float a, float b) { float r; asm("max.NaN.f32 %0, %1, %2
 FS_DEVICE float sqrt_rn(float v) { return __fsqrt_rn(v); }
 FS_DEVICE float rsqrt_rn(float v) { return __frsqrt_rn(v); }
 FS_DEVICE float fma_rn(float a, float b, float c) { return __fmaf_rn(a, b, c); }
-// Good to about 2 units in the last place; for fast paths that check themselves.
-FS_DEVICE float exp2_fast(float v) { float r; asm("ex2.approx.f32 %0, %1;" : "=f"(r) : "f"(v)); return r; }
-FS_DEVICE float rcp_fast(float v) { float r; asm("rcp.approx.f32 %0, %1;" : "=f"(r) : "f"(v)); return r; }
+// Good to about 2 units in the last place, subnormals flushed; for fast paths that check themselves.
+FS_DEVICE float exp2_fast(float v) { float r; asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(v)); return r; }
+FS_DEVICE float rcp_fast(float v) { float r; asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(v)); return r; }
 
 // Conversions round to nearest even. Two results in one register, `x` in the low half.
 FS_DEVICE unsigned f32_to_bf16x2(float x, float y) { unsigned r; asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(r) : "f"(y), "f"(x)); return r; }
@@ -99,6 +99,9 @@ FS_DEVICE float ceil32(float v) { return ::ceilf(v); }
 FS_DEVICE float floor32(float v) { return ::floorf(v); }
 FS_DEVICE float rint32(float v) { return ::rintf(v); }
 FS_DEVICE float abs32(float v) { return ::fabsf(v); }
+// The number, if one is NaN.
+FS_DEVICE float min_number(float a, float b) { return ::fminf(a, b); }
+FS_DEVICE int leading_zeros(unsigned v) { return __clz(v); }
 
 }  // namespace hw
 }  // namespace fusec

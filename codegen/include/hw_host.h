@@ -213,6 +213,8 @@ inline float ceil32(float v) { return std::ceil(v); }
 inline float floor32(float v) { return std::floor(v); }
 inline float rint32(float v) { return std::nearbyint(v); }
 inline float abs32(float v) { return std::fabs(v); }
+inline float min_number(float a, float b) { return std::fmin(a, b); }
+inline int leading_zeros(unsigned v) { return v ? __builtin_clz(v) : 32; }
 
 }  // namespace hw
 }  // namespace fusec

@@ -33,6 +33,41 @@ FS_FUNCTION2(min, hw::min_nan)
 FS_FUNCTION2(max, hw::max_nan)
 #undef FS_FUNCTION2
 
+// exp2(ceil(log2(v))), the power of two that is not below v: exactly as if log2 were rounded to f32
+// first, which takes the few numbers just above a power of two down to it. Half a last place of the
+// logarithm k is 2^(j - 24), with j the place of |k|'s first bit (of |k| - 1, where k < 0: the spacing
+// below a power of two is half of that above); it spans 2^(j - 1) * ln(2) steps of v.
+FS_DEVICE float power_above(float v) {
+    const u32 bits = hw::as_bits(v);
+    if (bits - 0x00800000u >= 0x7f000000u) return exp2(ceil(log2(v)));  // not a positive normal number
+    const int k = int(bits >> 23) - 127;
+    const u32 size = u32(k ^ (k >> 31));
+    const u32 taken_down = size == 0 ? 0 : 1453635u >> (hw::leading_zeros(size) - 9);
+    const u32 up = (bits & 0x007fffffu) > taken_down ? 0x00800000u : 0;
+    return hw::as_float((bits & 0x7f800000u) + up);
+}
+FS_DEVICE f32x2 power_above(f32x2 v) { return {power_above(v.x), power_above(v.y)}; }
+
+// A divisor that many quotients share: the largest magnitude of what it divides, times something.
+struct Divisor {
+    float value, inverse;
+    bool ordinary;
+};
+FS_DEVICE Divisor divisor(float v) { return {v, 1.0f / v, v > 9.1e-13f && v < 1.1e12f}; }
+
+// x / d, correctly rounded, for x with at most 11 significant bits: one correction of x * (1/d) does
+// it (checked for every bf16 and divisor). Where x is so small that the correction loses bits, the
+// result is below what an 8-bit float can hold, and zero keeps its sign.
+FS_DEVICE float quotient(float x, const Divisor& d) {
+    const float rough = x * d.inverse;
+    const float excess = hw::fma_rn(rough, d.value, -x);
+    return hw::fma_rn(-excess, d.inverse, rough);
+}
+FS_DEVICE f32x2 quotient(f32x2 x, const Divisor& d) {
+    if (d.ordinary) return {quotient(x.x, d), quotient(x.y, d)};
+    return x / d.value;
+}
+
 // Quick versions, for values that are rounded to 16 bits right away; near.rs counts their errors.
 FS_DEVICE float quick_exp(float v) {
     const float t = v * 1.44269502f;  // log2(e), rounded; the next two lines bring back what is lost

@@ -34,20 +34,19 @@ template <class P, int COUNT> struct Partials {
     float of_warp[2][COUNT][P::RPB * WARPS_A_ROW];
 };
 
-// Over a row held by TPR threads. Sums of warps are added in double: the order of the rest costs a
-// few units in the last place of f32 at most, and these would add to that.
+// Over the warps that share a row: each lane takes one partial result. Sums go on in double: the
+// order of the terms inside a warp costs a few units in the last place of f32, and what follows would
+// add to that.
 template <class R, class P, int COUNT>
 FS_DEVICE float merge_warps(const Partials<P, COUNT>& partials, int copy, int which, int first) {
     constexpr int WARPS = Partials<P, COUNT>::WARPS_A_ROW;
-    if constexpr (R::ADDS) {
-        double total = 0.0;
-        FS_UNROLL for (int w = 0; w < WARPS; w++) total += double(partials.of_warp[copy][which][first + w]);
-        return float(total);
-    } else {
-        float total = R::nothing();
-        FS_UNROLL for (int w = 0; w < WARPS; w++) total = R::merge(total, partials.of_warp[copy][which][first + w]);
-        return total;
-    }
+    constexpr int LANES = WARPS <= 2 ? 2 : WARPS <= 4 ? 4 : WARPS <= 8 ? 8 : WARPS <= 16 ? 16 : 32;
+    const int mine = hw::thread() % LANES;
+    const float part = WARPS == LANES || mine < WARPS ? partials.of_warp[copy][which][first + mine] : R::nothing();
+    if constexpr (!R::ADDS) return reduce_lanes<R, LANES>(part);
+    double total = double(part);
+    FS_UNROLL for (int m = LANES / 2; m > 0; m /= 2) total += hw::shuffle_xor(total, m);
+    return float(total);
 }
 
 // The I-th reduction that ends a phase.

@@ -119,6 +119,8 @@ pub enum Unary {
     Ceil,
     Floor,
     Round,
+    /// `exp2(ceil(log2(x)))`.
+    PowerAbove,
 }
 
 /// Functions of two values.
@@ -189,6 +191,7 @@ impl Unary {
             Ceil => "ceil",
             Floor => "floor",
             Round => "round",
+            PowerAbove => "power_above",
         }
     }
 }

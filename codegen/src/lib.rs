@@ -7,6 +7,7 @@
 pub mod abi;
 pub mod check;
 pub mod cuda;
+pub mod divide;
 pub mod emit;
 pub mod error;
 pub mod host;

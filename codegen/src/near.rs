@@ -80,7 +80,7 @@ fn binary(op: Binary, a: Near, b: Near) -> Option<Near> {
 /// Functions that cost tens of instructions when they are exact.
 fn is_slow(op: Op) -> bool {
     use Unary::*;
-    matches!(op, Op::Unary(Exp | Exp2 | Log | Log2 | Tanh | Erf | Sigmoid))
+    matches!(op, Op::Unary(Exp | Exp2 | Log | Log2 | Tanh | Erf | Sigmoid | PowerAbove))
 }
 
 /// What computing a value needs: its operands, or what both of its versions start from.

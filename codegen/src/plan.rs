@@ -228,9 +228,17 @@ fn share(
     ask: Option<usize>,
 ) -> Result<(usize, usize, usize)> {
     let few = |n: usize| if n > 32 { n.next_multiple_of(32) } else { n.next_power_of_two() };
+    // Several vectors a thread keep enough loads in flight, and few warps make cheap reductions.
+    let each = if vectors >= 512 {
+        4
+    } else if vectors > 128 {
+        2
+    } else {
+        1
+    };
     let tpr = match ask {
         Some(t) => t,
-        None if whole => few(vectors.div_ceil(if vectors > 128 { 2 } else { 1 })).min(1024),
+        None if whole => few(vectors.div_ceil(each)).min(1024),
         None => few(vectors).min(256),
     }
     .max(lanes);
@@ -246,6 +254,9 @@ fn share(
             16 * 1024
         ))),
         true => Ok((tpr, items, 1)),
-        false => Ok((tpr, 1, items)),
+        false => {
+            let each = items.min(2);
+            Ok((tpr, each, items.div_ceil(each)))
+        }
     }
 }

@@ -32,6 +32,12 @@ pub fn reference(ir: &KernelIr, names: &Names, id: Id) -> String {
     }
 }
 
+/// Where the inverse of a shared divisor is kept.
+pub fn divisor_of(ir: &KernelIr, names: &Names, id: Id) -> String {
+    let holder = if ir.node(id).space == Space::Row { "row" } else { "v" };
+    format!("{holder}.by_{}", names.values[id])
+}
+
 /// The expression that computes a value from others. Loads and reductions are not expressions.
 pub fn expression(ir: &KernelIr, names: &Names, node: &Node) -> String {
     let arg = |i: usize| reference(ir, names, node.args[i]);

@@ -110,3 +110,8 @@ pub fn entry_name(fusion: &str) -> String {
     let plain = fusion.trim_end_matches(']').replace('[', "__").replace(", ", "__");
     plain.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect()
 }
+
+/// The headers that every kernel includes, as one text.
+pub fn shared_headers() -> String {
+    SHARED.iter().map(|(_, text)| text.replace("#pragma once", "")).collect()
+}

@@ -1,16 +1,17 @@
 //! The generated struct: constants, arguments, registers, and one function a phase.
 
-use super::expr::{c_type, expression, reference, versions};
+use super::expr::{c_type, divisor_of, expression, reference, versions};
 use super::names::Names;
 use super::text::Text;
 use crate::abi::{Arg, What};
+use crate::divide;
 use crate::ir::{Id, InputRole, KernelIr, Node, Op, Reduce, Sink, Space};
 use crate::near;
 use crate::plan::{Plan, Step};
 
 /// Writes `struct Program`.
 pub fn write(text: &mut Text, ir: &KernelIr, plan: &Plan, names: &Names) {
-    let w = Writer { ir, plan, names };
+    let w = Writer { ir, plan, names, divisors: divide::divisors(ir) };
     text.line("struct Program {");
     w.constants(text);
     w.args(text);
@@ -61,6 +62,7 @@ struct Writer<'a> {
     ir: &'a KernelIr,
     plan: &'a Plan,
     names: &'a Names,
+    divisors: Vec<Id>,
 }
 
 impl Writer<'_> {
@@ -162,6 +164,9 @@ impl Writer<'_> {
     fn scalars(&self, text: &mut Text, of: impl Fn(Space) -> bool) {
         for (id, n) in self.nodes().filter(|(_, n)| of(n.space) && !matches!(n.op, Op::Const(_))) {
             text.line(&format!("{} {};", c_type(n.dtype), self.names.values[id]));
+            if self.divisors.contains(&id) {
+                text.line(&format!("op::Divisor by_{};", self.names.values[id]));
+            }
         }
     }
 
@@ -217,6 +222,10 @@ impl Writer<'_> {
     fn assign(&self, text: &mut Text, id: Id, n: &Node) {
         let target = reference(self.ir, self.names, id);
         text.from(n.span, &format!("{target} = {};", expression(self.ir, self.names, n)));
+        if self.divisors.contains(&id) {
+            let by = divisor_of(self.ir, self.names, id);
+            text.line(&format!("{by} = op::divisor({target});"));
+        }
     }
 
     fn phase(&self, text: &mut Text, phase: usize) {
@@ -339,9 +348,13 @@ impl Writer<'_> {
                 continue;
             }
             let name = &self.names.values[id];
-            let value = match near::margin(self.ir, id) {
-                Some(units) => self.quick_or_exact(text, id, units),
-                None => expression(self.ir, self.names, n),
+            let value = match (near::margin(self.ir, id), divide::shared(self.ir, id)) {
+                (Some(units), _) => self.quick_or_exact(text, id, units),
+                (None, Some(d)) => {
+                    let by = divisor_of(self.ir, self.names, d);
+                    format!("op::quotient({}, {by})", reference(self.ir, self.names, n.args[0]))
+                }
+                (None, None) => expression(self.ir, self.names, n),
             };
             text.from(n.span, &format!("const auto {name} = {value};"));
             known.push(id);

@@ -162,8 +162,21 @@ impl Prim<'_> {
     fn unary(&mut self, op: Unary, x: Tensor) -> Result<Tensor> {
         let dtype = self.b.dtype(x.id);
         let wide = self.wide(x)?;
+        let (op, wide) = self.power_above(op, wide);
         let y = self.push(Op::Unary(op), &[wide], Dtype::F32)?;
         Ok(self.b.cast(y, dtype, self.span))
+    }
+
+    /// `exp2(ceil(log2(x)))` needs neither function.
+    fn power_above(&self, op: Unary, x: Tensor) -> (Unary, Tensor) {
+        let inner = |id: usize, op: Unary| {
+            let node = self.b.node(id);
+            (node.op == Op::Unary(op)).then(|| node.args[0])
+        };
+        match inner(x.id, Unary::Ceil).and_then(|id| inner(id, Unary::Log2)) {
+            Some(id) if op == Unary::Exp2 => (Unary::PowerAbove, Tensor { id, cols: x.cols }),
+            _ => (op, x),
+        }
     }
 
     fn select(&mut self) -> Result<Value> {

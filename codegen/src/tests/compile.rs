@@ -1,5 +1,5 @@
 use super::all;
-use crate::cuda::{find, nvrtc};
+use crate::cuda::find;
 use crate::instances::library;
 use crate::kernel::Kernel;
 use crate::plan::Tuning;

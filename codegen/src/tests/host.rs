@@ -99,6 +99,6 @@ fn check(
 fn agrees_with_the_interpreter() {
     let (library, _) = library();
     for i in all(&library, Dtype::Bf16, Dtype::Bf16, 512) {
-        let steps = check(&library, &i, Tuning::default(), 5, Kind::Ordinary, u32::MAX);
+        check(&library, &i, Tuning::default(), 5, Kind::Ordinary, u32::MAX);
     }
 }

@@ -3,6 +3,7 @@
 mod compile;
 mod host;
 mod lower;
+mod numbers;
 
 use crate::instances::{Instance, instances};
 use fusec_dsl::dtype::Dtype;
