@@ -3,7 +3,7 @@
 #pragma once
 
 #define FS_DEVICE __device__ __forceinline__
-#define FS_KERNEL(threads) extern "C" __global__ void __launch_bounds__(threads)
+#define FS_KERNEL(threads, blocks) extern "C" __global__ void __launch_bounds__(threads, blocks)
 #define FS_SHARED __shared__
 #define FS_UNROLL _Pragma("unroll")
 

@@ -15,7 +15,7 @@
 #include <vector>
 
 #define FS_DEVICE inline
-#define FS_KERNEL(threads) static void
+#define FS_KERNEL(threads, blocks) static void
 #define FS_SHARED static
 #define FS_UNROLL
 #define FS_HAS_E2M1_CVT 0
@@ -213,7 +213,7 @@ inline float ceil32(float v) { return std::ceil(v); }
 inline float floor32(float v) { return std::floor(v); }
 inline float rint32(float v) { return std::nearbyint(v); }
 inline float abs32(float v) { return std::fabs(v); }
-inline float min_number(float a, float b) { return std::fmin(a, b); }
+inline float min_number(float a, float b) { return std::isnan(a) || b < a ? b : a; }
 inline int leading_zeros(unsigned v) { return v ? __builtin_clz(v) : 32; }
 
 }  // namespace hw

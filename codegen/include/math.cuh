@@ -48,12 +48,16 @@ FS_DEVICE float power_above(float v) {
 }
 FS_DEVICE f32x2 power_above(f32x2 v) { return {power_above(v.x), power_above(v.y)}; }
 
-// A divisor that many quotients share: the largest magnitude of what it divides, times something.
+// A divisor that many quotients share: at least as large as the largest magnitude of what it divides,
+// over some 1e3, and not tiny. Infinity is kept as a zero with inverse 0, so that quotients are 0, or NaN
+// of infinity.
 struct Divisor {
     float value, inverse;
-    bool ordinary;
 };
-FS_DEVICE Divisor divisor(float v) { return {v, 1.0f / v, v > 9.1e-13f && v < 1.1e12f}; }
+FS_DEVICE Divisor divisor(float v) {
+    const float inverse = 1.0f / v;
+    return {inverse == 0.0f ? 0.0f : v, inverse};
+}
 
 // x / d, correctly rounded, for x with at most 11 significant bits: one correction of x * (1/d) does
 // it (checked for every bf16 and divisor). Where x is so small that the correction loses bits, the
@@ -63,10 +67,7 @@ FS_DEVICE float quotient(float x, const Divisor& d) {
     const float excess = hw::fma_rn(rough, d.value, -x);
     return hw::fma_rn(-excess, d.inverse, rough);
 }
-FS_DEVICE f32x2 quotient(f32x2 x, const Divisor& d) {
-    if (d.ordinary) return {quotient(x.x, d), quotient(x.y, d)};
-    return x / d.value;
-}
+FS_DEVICE f32x2 quotient(f32x2 x, const Divisor& d) { return {quotient(x.x, d), quotient(x.y, d)}; }
 
 // Quick versions, for values that are rounded to 16 bits right away; near.rs counts their errors.
 FS_DEVICE float quick_exp(float v) {

@@ -182,6 +182,9 @@ impl<'a> Codes<'a> {
     }
 
     /// Steps between two codes of this result; 0 and -0 are a step apart here.
+    ///
+    /// An f32 result is a scale made from the largest 16-bit value of a row or group: its step is that
+    /// of bf16, and any smaller difference counts as one.
     pub fn steps(&self, a: u64, b: u64) -> u64 {
         if a == b {
             return 0;
@@ -192,6 +195,7 @@ impl<'a> Codes<'a> {
                 let ordinal = |c: u64| if c & 8 != 0 { -((c & 7) as i64) } else { (c & 7) as i64 };
                 ordinal(a).abs_diff(ordinal(b))
             }
+            Dtype::F32 => ((x - y).abs() / x.abs().max(y.abs()) * 128.0).ceil() as u64,
             dtype => numerics::ulp::distance(dtype, x, y),
         };
         if x.is_nan() && y.is_nan() { 0 } else { far.max(1) }

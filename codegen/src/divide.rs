@@ -20,10 +20,13 @@ pub fn shared(ir: &KernelIr, id: Id) -> Option<Id> {
     let to_8_bits = |d: Dtype| matches!(d, Dtype::F8E4M3 | Dtype::F8E5M2 | Dtype::F4E2M1x2);
     let mut rounded = users.map(|n| n.op == Op::Cast && to_8_bits(n.dtype));
     let is_result = ir.outputs.iter().any(|o| o.value == id);
-    let computed = !matches!(ir.node(d).op, Op::Reduce(_));
-    let fits = few_bits && computed && !is_result && rounded.all(|r| r) && grows_with(ir, d, x);
-    fits.then_some(d)
+    let fits = few_bits && !is_result && rounded.all(|r| r);
+    (fits && least(ir, d, x)? >= SMALLEST).then_some(d)
 }
+
+/// Inverses of divisors from here on are ordinary numbers, and so are corrections of quotients that
+/// an 8-bit float can tell from zero.
+const SMALLEST: f32 = 1e-16;
 
 /// Every divisor of the kernel that quotients share.
 pub fn divisors(ir: &KernelIr) -> Vec<Id> {
@@ -33,27 +36,25 @@ pub fn divisors(ir: &KernelIr) -> Vec<Id> {
     all
 }
 
-/// Whether `d` is infinite or NaN when an `x` that it divides is: it comes from the largest magnitude
-/// of them by steps that keep infinity and NaN.
-fn grows_with(ir: &KernelIr, d: Id, x: Id) -> bool {
+/// The smallest that `d` can be, if it is infinite or NaN whenever an `x` that it divides is: it comes
+/// from the largest magnitude of them by steps that keep infinity and NaN.
+fn least(ir: &KernelIr, d: Id, x: Id) -> Option<f32> {
     let node = ir.node(d);
     if !matches!(node.space, Space::Row | Space::Group(_)) {
-        return false;
+        return None;
     }
-    let positive = |id: Id| matches!(ir.node(id).op, Op::Const(b) if f32::from_bits(b) > 0.0);
+    let constant = |id: Id| match ir.node(id).op {
+        Op::Const(b) => Some(f32::from_bits(b)).filter(|c| (1e-10..1e4).contains(c)),
+        _ => None,
+    };
     match node.op {
         Op::Reduce(Reduce::Max) => {
             let abs = ir.node(node.args[0]);
-            abs.op == Op::Unary(Unary::Abs) && abs.args[0] == x
+            (abs.op == Op::Unary(Unary::Abs) && abs.args[0] == x).then_some(0.0)
         }
-        Op::Binary(Binary::Div | Binary::Mul | Binary::Max | Binary::Add)
-            if positive(node.args[1]) =>
-        {
-            grows_with(ir, node.args[0], x)
-        }
-        Op::Unary(Unary::PowerAbove | Unary::Abs | Unary::Sqrt | Unary::Ceil) => {
-            grows_with(ir, node.args[0], x)
-        }
-        _ => false,
+        Op::Binary(Binary::Div) => Some(least(ir, node.args[0], x)? / constant(node.args[1])?),
+        Op::Binary(Binary::Max) => Some(least(ir, node.args[0], x)?.max(constant(node.args[1])?)),
+        Op::Unary(Unary::PowerAbove) => least(ir, node.args[0], x),
+        _ => None,
     }
 }

@@ -60,6 +60,8 @@ pub struct Plan {
     pub kept: BTreeSet<Id>,
     /// Number of phases.
     pub phases: usize,
+    /// Blocks that a multiprocessor should hold at once: the compiler limits registers accordingly.
+    pub resident: usize,
 }
 
 impl Plan {
@@ -75,7 +77,9 @@ impl Plan {
             bodies.push((now, demand.roots(&step, now)));
         }
         let kept = demand.kept;
-        Ok(Plan { geometry: geometry(ir, phases, tuning)?, step, bodies, kept, phases })
+        let geometry = geometry(ir, phases, tuning)?;
+        let resident = resident(ir, &kept, &geometry);
+        Ok(Plan { geometry, step, bodies, kept, phases, resident })
     }
 
     /// Whether any result depends on the whole row.
@@ -163,6 +167,28 @@ impl Demand<'_> {
     }
 }
 
+/// Blocks that fit by the registers a thread needs: what it holds of the row, and as many again as
+/// expressions take. Fewer would leave the memory idle, more would push values out to it.
+fn resident(ir: &KernelIr, kept: &BTreeSet<Id>, g: &Geometry) -> usize {
+    let words = |id: &Id| g.items * (g.vec * bits(ir.nodes[*id].dtype)).div_ceil(32);
+    let is_load = |id: &Id| {
+        matches!(ir.nodes[*id].op, Op::Load { .. }) && ir.nodes[*id].space == Space::Element
+    };
+    let loaded: usize = (0..ir.nodes.len()).filter(is_load).map(|id| words(&id)).sum();
+    let columns: usize = (0..ir.nodes.len())
+        .filter(is_load)
+        .filter(|id| is_column(ir, *id))
+        .map(|id| words(&id))
+        .sum();
+    let held = columns + kept.iter().map(words).max().unwrap_or(0);
+    let registers = (loaded.max(held) + 32).clamp(64, 255).next_multiple_of(8);
+    (65536 / registers / (g.threads_per_row * g.rows_per_block)).clamp(1, 16)
+}
+
+fn is_column(ir: &KernelIr, id: Id) -> bool {
+    matches!(ir.nodes[id].op, Op::Load { input, .. } if ir.inputs[input].role == InputRole::Column)
+}
+
 /// Widening and comparing: cheaper again than kept.
 fn is_cheap(ir: &KernelIr, id: Id) -> bool {
     let node = &ir.nodes[id];
@@ -200,7 +226,8 @@ fn geometry(ir: &KernelIr, phases: usize, tuning: Tuning) -> Result<Geometry> {
     }
     let lanes = groups.iter().map(|g| g / vec).max().unwrap_or(1);
     let whole = Plan::reduces_rows(ir) || phases > 1;
-    let (tpr, items, chunks) = share(ir.cols.div_ceil(vec), lanes, whole, tuning.threads_per_row)?;
+    let (tpr, items, chunks) =
+        share(ir.cols.div_ceil(vec), vec, lanes, whole, tuning.threads_per_row)?;
     let rows_per_block = if tpr >= 128 { 1 } else { 128 / tpr };
     let firsts = ir.nodes.iter().filter_map(|n| match n.op {
         Op::Load { first, .. } => Some(first),
@@ -217,29 +244,30 @@ fn vector(ir: &KernelIr, groups: &BTreeSet<usize>) -> usize {
     let widest = rows.map(|i| bits(i.dtype)).max().unwrap_or(16);
     let least = groups.iter().copied().min().unwrap_or(16);
     let power = 1 << least.trailing_zeros().min(4);
-    (128 / widest).clamp(2, 16).min(power.max(2))
+    // What is done once a group and lane is shared by more elements.
+    let accesses = if groups.is_empty() { 1 } else { 2 };
+    (accesses * 128 / widest).clamp(2, 16).min(power.max(2))
 }
 
 /// Threads a row, vectors a thread, and parts a row.
 fn share(
     vectors: usize,
+    vec: usize,
     lanes: usize,
     whole: bool,
     ask: Option<usize>,
 ) -> Result<(usize, usize, usize)> {
     let few = |n: usize| if n > 32 { n.next_multiple_of(32) } else { n.next_power_of_two() };
-    // Several vectors a thread keep enough loads in flight, and few warps make cheap reductions.
-    let each = if vectors >= 512 {
-        4
-    } else if vectors > 128 {
-        2
-    } else {
-        1
+    // 32 elements a thread keep enough loads in flight, and few warps make cheap reductions.
+    let each = match vectors * vec {
+        4096.. => 32 / vec,
+        1024.. => 2,
+        _ => 1,
     };
     let tpr = match ask {
         Some(t) => t,
         None if whole => few(vectors.div_ceil(each)).min(1024),
-        None => few(vectors).min(256),
+        None => few(vectors).min(128),
     }
     .max(lanes);
     if tpr > 1024 || (tpr > 32 && tpr % 32 != 0) || (tpr <= 32 && !tpr.is_power_of_two()) {
@@ -255,7 +283,7 @@ fn share(
         ))),
         true => Ok((tpr, items, 1)),
         false => {
-            let each = items.min(2);
+            let each = items.min(16 / vec).max(1);
             Ok((tpr, each, items.div_ceil(each)))
         }
     }

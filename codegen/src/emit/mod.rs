@@ -98,7 +98,8 @@ fn entry_point(
 ) {
     let threads = plan.geometry.threads_per_row * plan.geometry.rows_per_block;
     let list: Vec<String> = args.iter().map(program::parameter).collect();
-    text.line(&format!("FS_KERNEL({threads}) {entry}({}) {{", list.join(", ")));
+    let blocks = plan.resident;
+    text.line(&format!("FS_KERNEL({threads}, {blocks}) {entry}({}) {{", list.join(", ")));
     let fields = program::argument_fields(ir, names);
     text.line(&format!("const Program::Args args = {{{}}};", fields.join(", ")));
     text.line(&format!("{template}<Program>(args);"));
