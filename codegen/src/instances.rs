@@ -54,6 +54,12 @@ pub fn instances<'a>(
                 base.dtypes.insert(generic.name.clone(), *dtype);
             }
         }
+        // Gemma's weight has the input's type.
+        if fusion.variants.iter().any(|v| v.starts_with("gemma"))
+            && let Some(t) = base.dtypes.get("T").copied()
+        {
+            base.dtypes.insert("W".into(), t);
+        }
         out.extend(attributes(fusion, base).into_iter().map(|bound| Instance { fusion, bound }));
     }
     out

@@ -288,6 +288,14 @@ impl ScaleLayout {
         })
     }
 
+    /// Elements of the whole buffer, padding included.
+    pub fn elements(self, rows: u64, groups: u64, bytes: u64) -> u64 {
+        match self {
+            ScaleLayout::RowMajor | ScaleLayout::ColMajor => rows * groups,
+            ScaleLayout::TmaAligned => self.strides(rows, groups, bytes).1 * groups,
+        }
+    }
+
     /// Distances in elements between rows and between groups, for `rows` rows of `groups` groups of
     /// `bytes`-byte scales.
     pub fn strides(self, rows: u64, groups: u64, bytes: u64) -> (u64, u64) {

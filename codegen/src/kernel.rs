@@ -113,7 +113,7 @@ impl Kernel {
             Sink::PerRow => Placement { bytes: rows * size, stride: size, group_stride: 0 },
             Sink::Groups(layout) => {
                 let (row, group) = layout.strides(rows, groups, size);
-                let elements = if row == 1 { group * groups } else { row * rows };
+                let elements = layout.elements(rows, groups, size);
                 Placement { bytes: elements * size, stride: row * size, group_stride: group * size }
             }
             Sink::Swizzled128x4 => {

@@ -50,3 +50,28 @@ pub fn write(key: &str, image: &[u8]) {
         let _ = std::fs::remove_file(&scratch);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_are_kept_apart() {
+        assert_ne!(key(&["ab", "c"]), key(&["a", "bc"]));
+        assert_eq!(key(&["ab", "c"]), key(&["ab", "c"]));
+    }
+
+    #[test]
+    fn a_damaged_image_counts_as_absent() {
+        let key = key(&["a test of the cache", &std::process::id().to_string()]);
+        assert_eq!(read(&key), None);
+        write(&key, b"an image");
+        let Some(path) = path(&key).filter(|p| p.exists()) else { return };
+        assert_eq!(read(&key).as_deref(), Some(&b"an image"[..]));
+        let mut bytes = std::fs::read(&path).unwrap();
+        bytes[34] ^= 1;
+        std::fs::write(&path, bytes).unwrap();
+        assert_eq!(read(&key), None);
+        std::fs::remove_file(path).unwrap();
+    }
+}

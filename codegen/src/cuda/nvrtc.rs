@@ -110,3 +110,24 @@ pub fn complaints(log: &str) -> Vec<Complaint> {
         })
         .collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn complaints_have_places() {
+        let log = "passes/ops/norm.fuse(9): error: identifier \"z\" is undefined\n  x\n\
+            fusec/memory.cuh(12): error #20: expected a \";\"\n1 error detected";
+        let all = complaints(log);
+        let said: Vec<String> =
+            all.iter().map(|c| format!("{}:{} {}", c.file, c.line, c.message)).collect();
+        assert_eq!(
+            said,
+            [
+                "passes/ops/norm.fuse:9 identifier \"z\" is undefined",
+                "fusec/memory.cuh:12 expected a \";\""
+            ]
+        );
+    }
+}

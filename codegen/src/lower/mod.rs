@@ -188,7 +188,12 @@ impl Lowering<'_> {
             bind_int(param, value, &mut scope.dims);
             let (TypeExpr::Tensor(t), Value::Tensor(actual)) = (&param.ty, value) else { continue };
             if let DtypeExpr::Generic(g) = &t.dtype {
-                scope.dtypes.entry(g.clone()).or_insert(self.build.dtype(actual.id));
+                let dtype = self.build.dtype(actual.id);
+                let bound = *scope.dtypes.entry(g.clone()).or_insert(dtype);
+                if bound != dtype {
+                    let message = format!("`{}` is {dtype}, but {g} is {bound}", param.name);
+                    return Err(Error::at(span, message));
+                }
             }
             self.bind_cols(t, actual, &mut scope, span)?;
         }

@@ -55,3 +55,18 @@ fn other_types_and_ragged_rows_compile() {
         compile(pick(sources(Dtype::Bf16, Dtype::F32, 384, unaligned)), &["sm_100a"]);
     }
 }
+
+/// An error in an expression is reported at the `.fuse` line that it was written on.
+#[test]
+fn errors_are_mapped_to_the_fuse_line() {
+    if !nvrtc_wanted() {
+        return;
+    }
+    let kernels = sources(Dtype::Bf16, Dtype::Bf16, 4096, Tuning::default());
+    let mut kernel = kernels.into_values().find(|k| k.source.text.contains("op::rsqrt(")).unwrap();
+    kernel.source.text = kernel.source.text.replace("op::rsqrt(", "op::no_such_function(");
+    let message = kernel.cubin("sm_90a").unwrap_err().to_string();
+    let line = message.lines().nth(1).unwrap_or_default();
+    assert!(line.starts_with("passes/ops/norm.fuse:"), "{message}");
+    assert!(line.contains("no_such_function"), "{message}");
+}

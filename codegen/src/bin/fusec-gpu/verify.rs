@@ -17,7 +17,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Different rows: a prime, so that they fall on all positions of tiles and blocks.
-pub const BASE: usize = 61;
+pub const BASE: usize = 509;
 
 /// Operands of the base rows, and what comes out.
 #[derive(Clone, Default)]
