@@ -1,7 +1,7 @@
 //! The problem while it is being reduced: nodes can be dropped and their children edited.
 
 use super::problem::{Csr, NodeId, Problem};
-use super::units::{INF, Scale, add};
+use super::units::Scale;
 use smallvec::SmallVec;
 
 /// Child classes of a node: ascending, distinct.
@@ -162,11 +162,5 @@ impl Draft {
             }
         }
         reached
-    }
-
-    /// Cost of the distinct nodes of a selection given by node per class.
-    pub fn cost_of(&self, choice: &[u32]) -> u64 {
-        let chosen = choice.iter().filter(|&&n| n != NONE);
-        chosen.fold(0, |sum, &n| add(sum, self.cost[n as usize])).min(INF)
     }
 }

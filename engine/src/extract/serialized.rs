@@ -3,7 +3,8 @@
 use super::problem::{ClassId, ExtractError, NodeId, Problem, ProblemBuilder, Solution};
 use indexmap::IndexMap;
 use serde::de::{MapAccess, Visitor};
-use serde::{Deserialize, Deserializer};
+use serde::{Deserialize, Deserializer, Serialize};
+use std::collections::BTreeMap;
 use std::fmt;
 
 /// A problem and the names of its classes and nodes.
@@ -177,6 +178,26 @@ impl Serialized {
             ))
         })
     }
+
+    /// The answer as one line of JSON: cost, bound, proof, and the chosen node of each active
+    /// class, by class name.
+    pub fn to_json(&self, solution: &Solution) -> Result<String, SerializedError> {
+        let answer = AnswerFile {
+            cost: solution.cost,
+            lower_bound: solution.lower_bound,
+            optimal: solution.optimal,
+            choices: self.chosen(solution).map(|(class, node, _)| (class, node)).collect(),
+        };
+        serde_json::to_string(&answer).map_err(SerializedError::Json)
+    }
+}
+
+#[derive(Serialize)]
+struct AnswerFile<'a> {
+    cost: f64,
+    lower_bound: f64,
+    optimal: bool,
+    choices: BTreeMap<&'a str, &'a str>,
 }
 
 /// The same error in the file's names.

@@ -50,3 +50,18 @@ fn bad_files_get_one_clear_error() {
     let answers: Vec<String> = cases.iter().map(|c| answer(c)).collect();
     insta::assert_snapshot!(answers.join("\n"));
 }
+
+#[test]
+fn answers_as_json_in_the_names_of_the_file() {
+    let json = r#"{"nodes": {
+        "a0": {"op": "f", "cost": 5, "eclass": "A", "children": []},
+        "a1": {"op": "g", "cost": 1, "eclass": "A", "children": ["b0"]},
+        "b0": {"op": "x", "cost": 2, "eclass": "B", "children": []}},
+        "root_eclasses": ["A"]}"#;
+    let graph = Serialized::parse(json.as_bytes()).expect("a valid file");
+    let found = graph.solve(&Limits::default()).expect("A can be built");
+    insta::assert_snapshot!(
+        graph.to_json(&found).expect("plain values"),
+        @r#"{"cost":3.0,"lower_bound":3.0,"optimal":true,"choices":{"A":"a1","B":"b0"}}"#
+    );
+}
