@@ -9,13 +9,21 @@ mod call;
 mod checks;
 mod consts;
 mod cycles;
+mod exprs;
+mod families;
+mod fusions;
 mod guards;
 mod index;
 mod inherit;
-mod items;
+mod instances;
 mod keep;
 mod ops;
+mod outcome;
+mod passes;
+mod results;
+mod rewrites;
 mod rigid;
+mod rules;
 mod scope;
 pub mod show;
 mod sig;
@@ -84,15 +92,15 @@ fn resolve_trees(trees: &[&ast::File], map: &SourceMap, errors: &mut Vec<Diagnos
     };
     let names = ops::signatures(&mut world, &trees, errors);
     let families = world.index.families.values().copied();
-    let families: Vec<_> = families.filter_map(|f| sig::family(&world, f, errors)).collect();
+    let families: Vec<_> = families.filter_map(|f| families::family(&world, f, errors)).collect();
     world.families = families.into_iter().map(|f| (f.ast.name.as_str(), f)).collect();
     let bodies = ops::bodies(&mut world, &trees, &names, errors);
     cycles::report(&mut world, &trees, errors);
     ops::check(&mut world, &names, &bodies, errors);
-    let rewrites = items::rewrites(&world, errors);
-    let fusions = items::fusions(&world, errors);
+    let rewrites = rewrites::rewrites(&world, errors);
+    let fusions = fusions::fusions(&world, errors);
     let binds = binds::resolve(&world, errors);
-    let passes = items::passes(&world, errors);
+    let passes = passes::resolve(&world, errors);
     world.lib.rewrites = rewrites;
     world.lib.fusions = fusions;
     world.lib.binds = binds;
@@ -103,4 +111,4 @@ fn resolve_trees(trees: &[&ast::File], map: &SourceMap, errors: &mut Vec<Diagnos
 }
 
 #[cfg(test)]
-mod test;
+mod tests;

@@ -8,7 +8,8 @@ use crate::ast::{self, MarkerKind};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::library::{Body, Meaning, Op, Signature};
 
-fn doc(doc: Option<&ast::Doc>) -> String {
+/// The text of a doc comment.
+pub(super) fn doc(doc: Option<&ast::Doc>) -> String {
     doc.map_or(String::new(), |d| d.text.clone())
 }
 
