@@ -7,14 +7,13 @@ use crate::interp::field::{Field, Rounding};
 use crate::interp::float::Floats;
 use crate::interp::{EvalError, Interp, Tensor, Value};
 use crate::numerics::{same, ulp};
-use fusec_dsl::library::{Body, Exactness, Library, Signature};
+use fusec_dsl::library::{Body, Exactness, Library};
 
 /// One left side against the right side.
 #[derive(Clone, Copy)]
 pub(super) struct Side<'a> {
     pub left: &'a Body,
     pub right: &'a Body,
-    pub sig: &'a Signature,
     pub both_ways: bool,
 }
 

@@ -80,12 +80,7 @@ impl<'a> Claim<'a> {
 
     /// Every comparison the claim asks for.
     pub fn sides(&self) -> impl Iterator<Item = Side<'_>> {
-        self.lefts.iter().map(|left| Side {
-            left,
-            right: self.right,
-            sig: &self.sig,
-            both_ways: self.both_ways,
-        })
+        self.lefts.iter().map(|left| Side { left, right: self.right, both_ways: self.both_ways })
     }
 }
 

@@ -6,6 +6,7 @@
 //! differs is shrunk to the smallest shapes and plainest values and printed as a graph.
 
 mod check;
+mod choose;
 mod claim;
 mod draw;
 mod print;
@@ -16,8 +17,9 @@ mod types;
 mod tests;
 
 use check::{Agreement, Difference, Outcome, Side};
+use choose::Drawer;
 use claim::Claim;
-use draw::{Draw, Drawer};
+use draw::Draw;
 use fusec_dsl::library::{Exactness, Fusion, Kernel, Library, Rewrite};
 use std::fmt;
 

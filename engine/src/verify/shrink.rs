@@ -174,7 +174,9 @@ fn smaller(choice: &Choice) -> Vec<Choice> {
     }
     for (name, sizes) in &choice.leading {
         if !sizes.is_empty() {
-            with(&|c| drop(c.leading.insert(name.clone(), sizes[1..].to_vec())));
+            with(&|c| {
+                c.leading.insert(name.clone(), sizes[1..].to_vec());
+            });
         }
         for (i, n) in sizes.iter().enumerate().filter(|(_, n)| **n > 1) {
             for less in fewer(*n) {
@@ -184,12 +186,16 @@ fn smaller(choice: &Choice) -> Vec<Choice> {
     }
     for (name, n) in &choice.dims {
         for less in fewer(*n) {
-            with(&|c| drop(c.dims.insert(name.clone(), less)));
+            with(&|c| {
+                c.dims.insert(name.clone(), less);
+            });
         }
     }
     for (i, plan) in &choice.given {
         for less in smaller_plans(plan) {
-            with(&|c| drop(c.given.insert(*i, less.clone())));
+            with(&|c| {
+                c.given.insert(*i, less.clone());
+            });
         }
     }
     out

@@ -35,28 +35,23 @@ fn show(verdicts: &[(String, Verdict)]) -> String {
     verdicts.iter().map(|(name, v)| format!("{name}: {v}\n")).collect()
 }
 
+/// A new rule passes or fails here; only those that the field does not prove are listed.
 #[test]
 fn every_rewrite_of_the_library_holds() {
-    let lines: Vec<String> = LIBRARY
-        .rewrites
-        .iter()
-        .map(|r| format!("{}: {}", r.name, verify_rewrite(&LIBRARY, r, 1)))
-        .collect();
-    insta::assert_snapshot!(lines.join("\n"), @"
+    let mut sampled = Vec::new();
+    for r in &LIBRARY.rewrites {
+        let verdict = verify_rewrite(&LIBRARY, r, 1);
+        match &verdict {
+            Verdict::Exact(Proof::Field) => {}
+            Verdict::Exact(_) | Verdict::Approx { .. } => {
+                sampled.push(format!("{}: {verdict}", r.name));
+            }
+            _ => panic!("{}: {verdict}", r.name),
+        }
+    }
+    insta::assert_snapshot!(sampled.join("\n"), @"
     clamp_both: exact on 8728 sampled elements
     sigmoid_silu: approx: at most 0 ulp, 0.00 % of 9714 elements
-    written_add_rms_norm: exact
-    written_gelu_tanh_mul: exact
-    written_gemma_add_rms_norm: exact
-    written_gemma_rms_norm: exact
-    written_quant_fp8_static: exact
-    written_rms_norm: exact
-    written_rms_norm_f32: exact
-    written_rope_full: exact
-    written_rope_half: exact
-    written_silu: exact
-    written_silu_and_mul: exact
-    written_silu_mul: exact
     ");
 }
 
