@@ -108,6 +108,23 @@ fn the_fused_graph_is_a_graph_with_nothing_left_to_fuse() {
 }
 
 #[test]
+fn only_getitem_takes_several_values_at_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("fused.json");
+    assert_eq!(opt(&format!("--group tp:0=2 --range s72=1..2048 -o {}", out.display())).status, 0);
+    let fused: serde_json::Value = serde_json::from_slice(&fs::read(out).unwrap()).unwrap();
+    let nodes = fused["nodes"].as_array().unwrap();
+    let several = nodes.iter().filter(|n| n["out"].get("tuple").is_some());
+    let several: Vec<&str> = several.filter_map(|n| n["name"].as_str()).collect();
+    for node in nodes.iter().filter(|n| n["target"] != "operator.getitem") {
+        let text = format!("{}{}", node["args"], node["kwargs"]);
+        for name in &several {
+            assert!(!text.contains(&format!("{{\"node\":\"{name}\"}}")), "{}", node["name"]);
+        }
+    }
+}
+
+#[test]
 fn a_range_that_guards_cut_gets_a_file_each() {
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("fused.json");

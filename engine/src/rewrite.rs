@@ -125,7 +125,13 @@ impl Writer<'_> {
         source: Source,
         results: &[Vec<Option<NodeIndex>>],
     ) -> Option<NodeIndex> {
-        let first = |term: TermId| self.origins(term).first().copied();
+        // Of a functionalized call and its `getitem`, the value is the latter.
+        let is_value =
+            |n: &NodeIndex| !matches!(self.graph[*n].value, Value::Tuple(_) | Value::List(_));
+        let first = |term: TermId| {
+            let all = self.origins(term);
+            all.iter().copied().find(is_value).or(all.first().copied())
+        };
         let node = match source {
             Source::Leaf(i) => first(segment.leaves[i as usize])?,
             Source::Term(t) => first(segment.terms[t as usize])?,
