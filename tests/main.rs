@@ -3,6 +3,7 @@
 mod book;
 mod build;
 mod cli;
+mod invariance;
 mod opt;
 mod oracle;
 mod passes;

@@ -102,6 +102,16 @@ impl Writer<'_> {
         self.lifted.origins[term as usize].iter().map(|n| NodeIndex::new(*n as usize)).collect()
     }
 
+    /// The first node that yields a term's value itself. A call that writes to a buffer stands for
+    /// its one result in the terms, but yields a tuple; the value is its `getitem`.
+    fn holder(&self, term: TermId) -> Option<NodeIndex> {
+        let nodes = self.origins(term);
+        let parts = |n: &NodeIndex| {
+            self.graph.get(*n).is_some_and(|n| matches!(n.value, Value::Tuple(_) | Value::List(_)))
+        };
+        nodes.iter().find(|n| !parts(n)).or(nodes.first()).copied()
+    }
+
     fn replace(&mut self, old: NodeIndex, new: NodeIndex) {
         let old_value = &self.graph[old].value;
         let parts = matches!(old_value, Value::Tuple(_) | Value::List(_));
@@ -125,16 +135,9 @@ impl Writer<'_> {
         source: Source,
         results: &[Vec<Option<NodeIndex>>],
     ) -> Option<NodeIndex> {
-        // Of a functionalized call and its `getitem`, the value is the latter.
-        let is_value =
-            |n: &NodeIndex| !matches!(self.graph[*n].value, Value::Tuple(_) | Value::List(_));
-        let first = |term: TermId| {
-            let all = self.origins(term);
-            all.iter().copied().find(is_value).or(all.first().copied())
-        };
         let node = match source {
-            Source::Leaf(i) => first(segment.leaves[i as usize])?,
-            Source::Term(t) => first(segment.terms[t as usize])?,
+            Source::Leaf(i) => self.holder(segment.leaves[i as usize])?,
+            Source::Term(t) => self.holder(segment.terms[t as usize])?,
             Source::Fusion(k, r) => (*results.get(k as usize)?.get(r as usize)?)?,
             Source::Attr(_) => return None,
         };
@@ -205,7 +208,7 @@ impl Writer<'_> {
             .map(|r| {
                 let wanted = Some(Source::Fusion(number, r));
                 let t = solution.sources.iter().position(|s| *s == wanted)?;
-                let node = self.origins(segment.terms[t]).first().copied()?;
+                let node = self.holder(segment.terms[t])?;
                 Some(self.graph[node].value.clone())
             })
             .collect()

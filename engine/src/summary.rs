@@ -14,7 +14,7 @@ use crate::report::{
 };
 use fusec_dsl::library::Library;
 use fusec_dsl::types::Type;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Everything there is to say about one optimization.
 pub fn report(
@@ -161,16 +161,28 @@ fn fusions(
             refused: Vec::new(),
             sites: Vec::new(),
         });
-        entry.matched += sites.len();
-        entry.chosen += sites.iter().filter(|s| s.chosen).count();
         entry.sites.extend(sites);
         refusals(&stats, rule, &mut entry.refused);
     }
     for report in by_label.values_mut() {
         let order = |s: &Site| s.nodes.first().and_then(|n| graph.by_name(n)).map(NodeIndex::index);
         report.sites.sort_by_key(order);
+        once_a_place(&mut report.sites);
+        report.matched = report.sites.len();
+        report.chosen = report.sites.iter().filter(|s| s.chosen).count();
     }
     out.fusions.extend(by_label.into_values());
+}
+
+/// Keeps one site of those that end in the same node: variants, and `a + b` read as `b + a`.
+fn once_a_place(sites: &mut Vec<Site>) {
+    let taken: BTreeSet<String> =
+        sites.iter().filter(|s| s.chosen).filter_map(|s| s.nodes.last().cloned()).collect();
+    let mut seen: BTreeSet<String> = BTreeSet::new();
+    sites.retain(|s| match s.nodes.last() {
+        Some(end) => (s.chosen || !taken.contains(end)) && seen.insert(end.clone()),
+        None => true,
+    });
 }
 
 fn refusals(stats: &RuleStats, rule: &crate::egraph::rules::Rule, out: &mut Vec<Refusal>) {
