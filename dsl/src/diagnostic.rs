@@ -119,6 +119,8 @@ codes! {
     NotEquivalent = "not-equivalent" Error,
     /// A rule that could not be evaluated.
     Unproven = "unproven" Warning,
+    /// A state with two consumers.
+    NotLinear = "not-linear" Error,
     /// Something the language has and this version does not carry out.
     Unsupported = "unsupported" Error,
 }

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::library::{Generic, Op, ResultDecl};
+use proptest::prelude::*;
 
 fn tensor(dtype: DtypeExpr, leading: Option<&str>, dims: &[Dim]) -> TypeExpr {
     let leading = leading.map(str::to_string);
@@ -76,6 +77,78 @@ fn primitives() {
     }
     insta::assert_snapshot!(out);
 }
+
+fn any_type() -> impl Strategy<Value = Type> {
+    let number = prop_oneof![
+        Just(0i64),
+        Just(1),
+        Just(-1),
+        Just(3),
+        Just(i64::MAX),
+        Just(i64::MIN),
+        -9..9i64,
+    ];
+    let dim = prop_oneof![
+        number.clone().prop_map(Dim::int),
+        prop::sample::select(&["n", "d"][..]).prop_map(Dim::sym),
+    ];
+    let dims = prop::collection::vec(dim.clone(), 0..4);
+    let tensor = (prop::sample::select(Dtype::ALL), dims.clone())
+        .prop_map(|(dtype, shape)| Type::Tensor(TensorType { dtype, shape }));
+    let ints = dims.prop_map(|d| Type::Attr(Attr::List(d.into_iter().map(Attr::Int).collect())));
+    prop_oneof![
+        4 => tensor.clone(),
+        2 => dim.clone().prop_map(|d| Type::Attr(Attr::Int(d))),
+        1 => dim.prop_map(Type::Int),
+        1 => ints,
+        1 => prop::collection::vec(tensor, 0..3).prop_map(Type::List),
+        1 => prop_oneof![
+            Just(Type::Unknown),
+            Just(Type::Attr(Attr::None)),
+            Just(Type::Attr(Attr::Bool(true))),
+            Just(Type::Attr(Attr::float(1.5))),
+            prop::sample::select(Dtype::ALL).prop_map(|d| Type::Attr(Attr::Dtype(d))),
+        ],
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(4000))]
+
+    #[test]
+    fn no_operands_panic(
+        name in prop::sample::select(PRIMITIVES),
+        args in prop::collection::vec(any_type(), 0..6),
+    ) {
+        if let Some(Ok(t)) = prims::call(name, &args) {
+            prop_assert!(!t.to_string().is_empty());
+        }
+    }
+}
+
+const PRIMITIVES: &[&str] = &[
+    "add",
+    "div",
+    "eq",
+    "select",
+    "neg",
+    "exp",
+    "cast",
+    "bitcast",
+    "sum",
+    "mean",
+    "amax",
+    "reshape",
+    "expand",
+    "permute",
+    "slice",
+    "split",
+    "concat",
+    "repeat",
+    "pack_e2m1",
+    "swizzle_128x4",
+    "matmul",
+];
 
 fn param(name: &str, ty: TypeExpr, optional: bool) -> Param {
     Param { name: name.into(), ty, default: None, optional, span: Default::default() }

@@ -17,6 +17,7 @@ mod index;
 mod inherit;
 mod instances;
 mod keep;
+mod linear;
 mod ops;
 mod outcome;
 mod passes;

@@ -3,7 +3,7 @@
 use super::body::{Builder, Place, Resolved};
 use super::scope::{Names, Scope, World};
 use super::sig::{self, Pick};
-use super::{guards, has_errors, inherit, typing, verdicts};
+use super::{guards, has_errors, inherit, linear, typing, verdicts};
 use crate::ast::{self, MarkerKind};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::library::{Body, Meaning, Op, Signature};
@@ -143,6 +143,7 @@ pub(super) fn check(
         verdicts::report(&[verdicts::of(&scope)], &scope.sig.guards, errors);
         if !matches!(world.lib.ops[i].meaning, Meaning::Primitive) {
             typing::solvable(&scope, &[], errors);
+            body.iter().for_each(|b| linear::check(&scope, b, errors));
             let divisions = body.as_ref().map_or(&scope.divisions, |b| &b.divisions);
             typing::divisions(&scope, divisions, errors);
         }

@@ -7,7 +7,7 @@ use super::rigid::Rigid;
 use super::rules::{finish_rule, is_operation, mentions, params_of, unnamed, unused};
 use super::scope::{Scope, World};
 use super::typing::{self, Typed};
-use super::{consts, has_errors, inherit};
+use super::{consts, has_errors, inherit, linear};
 use crate::ast;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::library::{BodyKind, BodyNode, Exactness, Rewrite, TypeExpr};
@@ -65,6 +65,7 @@ fn rewrite(
         return None;
     }
     finish_rule(&scope, &lhs, &rhs.divisions, errors);
+    linear::check(&scope, &rhs, errors);
     let typed = sides(&scope, item, &lhs, &rhs, errors)?;
     let mut inherited = inherit::rule_guards(&scope, &lhs, &typed.0, errors);
     for g in inherit::rule_guards(&scope, &rhs, &typed.1, errors) {

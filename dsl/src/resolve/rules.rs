@@ -3,7 +3,7 @@
 use super::body::Resolved;
 use super::outcome::operands;
 use super::scope::{Division, Scope};
-use super::typing;
+use super::{linear, typing};
 use crate::ast;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::library::{Body, BodyKind, BodyNode, GuardExpr, Ref, ResultDecl};
@@ -98,6 +98,7 @@ pub(super) fn finish_rule(
         _ => None,
     };
     let more: Vec<_> = pattern.body.nodes.iter().filter_map(of).collect();
+    linear::check(scope, pattern, errors);
     typing::solvable(scope, &more, errors);
     typing::divisions(scope, divisions, errors);
 }
