@@ -154,7 +154,8 @@ fn mixed(args: &[Type], from: usize) -> Result<TensorType> {
             }
         }
     }
-    let whole = args.iter().skip(from).any(|a| matches!(a, Type::Int(_) | Type::Attr(Attr::Int(_))));
+    let whole =
+        args.iter().skip(from).any(|a| matches!(a, Type::Int(_) | Type::Attr(Attr::Int(_))));
     let fraction = args.iter().skip(from).any(|a| matches!(a, Type::Attr(Attr::Float(_))));
     match out {
         Some(t) if fraction && !t.dtype.is_float() => {
