@@ -76,8 +76,10 @@ fn wrong_rules_are_rejected() {
 /// Guards of the ops on the right side are inherited; here they are taken away again.
 #[test]
 fn a_guard_is_needed() {
-    let lines = LIBRARY.rewrites.iter().filter(|r| !r.sig.guards.is_empty()).map(|r| {
+    let guarded = ["clamp_both", "written_quant_fp8_static", "written_rope_full"];
+    let lines = LIBRARY.rewrites.iter().filter(|r| guarded.contains(&r.name.as_str())).map(|r| {
         let mut r = r.clone();
+        assert!(!r.sig.guards.is_empty());
         r.sig.guards.clear();
         let verdict = verify_rewrite(&LIBRARY, &r, 1).to_string();
         format!("{}: {}", r.name, verdict.lines().next().unwrap_or_default())
@@ -86,7 +88,6 @@ fn a_guard_is_needed() {
     clamp_both: WRONG: element []: left 2.0, right -1.0 (f16, 31744 steps) (not equal as real numbers either)
     written_quant_fp8_static: WRONG: only the left side has a value: in `quant_fp8_static`: refused by `numel(scale) == 1`: numel(scale) = 128
     written_rope_full: WRONG: only the left side has a value: in `rope_full`: refused by `d % 2 == 0`: d = 1
-    written_rope_half: exact
     ");
 }
 
