@@ -18,3 +18,5 @@ pub mod render;
 pub mod resolve;
 pub mod source;
 pub mod types;
+
+pub use resolve::load;

@@ -520,7 +520,7 @@ pub enum BindValue {
     Const(Attr),
     /// A list.
     List(Vec<BindValue>),
-    /// An output buffer: its old contents do not matter.
+    /// An output buffer, or `_`: what is passed does not matter.
     Buffer,
 }
 

@@ -40,7 +40,7 @@ pub(super) fn guards(
             continue;
         };
         let family = g.family;
-        if !is_condition(&expr) {
+        if !is_condition(&expr, scope) {
             let text = scope.world.text(e.span);
             errors.push(
                 Diagnostic::new(Code::TypeMismatch, e.span, format!("`{text}` is no condition"))
@@ -58,11 +58,14 @@ pub(super) fn guards(
     whole.then_some(out)
 }
 
-fn is_condition(e: &GuardExpr) -> bool {
+fn is_condition(e: &GuardExpr, scope: &Scope<'_>) -> bool {
     use BinOp::*;
     match e {
         GuardExpr::Bin(op, ..) => !matches!(op, Add | Sub | Mul | Div | Mod),
-        GuardExpr::Not(_) | GuardExpr::Param(_) | GuardExpr::Field(..) => true,
+        GuardExpr::Not(_) | GuardExpr::Field(..) => true,
+        GuardExpr::Param(i) => {
+            matches!(scope.sig.params[*i].ty, TypeExpr::Scalar(Scalar::Bool) | TypeExpr::Any)
+        }
         GuardExpr::Const(a) => matches!(a, Attr::Bool(_)),
         GuardExpr::Call(name, _) => {
             !matches!(name.as_str(), "bytes" | "numel" | "stride")
@@ -298,6 +301,8 @@ impl Guards<'_, '_, '_> {
             b = b.map(|b| self.beside_none(b, &a, right));
         }
         let (a, b) = (a?, b?);
+        self.comparable(&a, left, &b, right)?;
+        self.comparable(&b, right, &a, left)?;
         if op == BinaryOp::In && !matches!(b, GuardExpr::Set(_)) {
             let message = "the right side of `in` is not a set";
             return self.error(
@@ -306,6 +311,38 @@ impl Guards<'_, '_, '_> {
             );
         }
         Some(GuardExpr::Bin(bin_op(op), Box::new(a), Box::new(b)))
+    }
+
+    /// A tensor has no value in a guard; an enum parameter is compared with values of its enum.
+    fn comparable(
+        &mut self,
+        a: &GuardExpr,
+        at: &Expr,
+        other: &GuardExpr,
+        there: &Expr,
+    ) -> Option<()> {
+        let GuardExpr::Param(i) = a else { return Some(()) };
+        let p = &self.scope.sig.params[*i];
+        let is_none = matches!(other, GuardExpr::Const(Attr::None));
+        if matches!(p.ty, TypeExpr::Tensor(_) | TypeExpr::State(_) | TypeExpr::Tensors) && !is_none
+        {
+            let message = format!("`{}` is a tensor; a guard does not see its elements", p.name);
+            let d = Diagnostic::new(Code::TypeMismatch, at.span, message)
+                .because(p.span, "declared here");
+            self.errors.push(d.help("ask for its `numel(..)`, `bytes(..)` or a size in its type"));
+            return None;
+        }
+        let values: Vec<&GuardExpr> = match other {
+            GuardExpr::Set(items) => items.iter().collect(),
+            one => vec![one],
+        };
+        for v in values {
+            let GuardExpr::Const(c) = v else { continue };
+            if !consts::enum_value(self.scope.world, c, Some(&p.ty), there, self.errors) {
+                return None;
+            }
+        }
+        Some(())
     }
 
     /// An integer parameter compared with `none` is asked for its value, not for its size.
