@@ -89,8 +89,31 @@ pub enum Command {
     Test(TestArgs),
     /// Generate the CUDA kernel of a fusion
     Build(BuildArgs),
+    /// Solve an extraction problem in the JSON form of egraph-serialize
+    Extract(ExtractArgs),
     /// Print a completion script for a shell
     Completions(CompletionsArgs),
+}
+
+/// Solve an extraction problem in the JSON form of egraph-serialize
+///
+/// Prints one line of JSON: the cost, the proven lower bound, whether they meet, and the chosen
+/// node of each class that is needed. The cost counts every chosen node once.
+#[derive(Args, Debug)]
+pub struct ExtractArgs {
+    /// The e-graph
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub file: PathBuf,
+    /// Wall-clock limit; without it a fixed amount of work, the same on every machine
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    pub seconds: Option<f64>,
+}
+
+fn seconds(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(s) if s > 0.0 && s < 1e9 => Ok(s),
+        _ => Err("not a number of seconds above zero".into()),
+    }
 }
 
 /// Which .fuse files to load.
@@ -115,7 +138,7 @@ pub struct GraphArgs {
     /// Number of ranks of a process group, as tp:0=2
     #[arg(long, value_name = "GROUP=RANKS")]
     pub group: Vec<GroupSpec>,
-    /// Run this pass even where its own conditions say no; may be repeated
+    /// Run no pass but this one and others named so; may be repeated
     #[arg(long, value_name = "PASS")]
     pub enable: Vec<String>,
     /// Do not run this pass; may be repeated; `all` is every one that is not enabled

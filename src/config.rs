@@ -36,7 +36,7 @@ pub struct Keys {
     pub target: Option<String>,
     /// `.fuse` files and folders, next to the standard library.
     pub passes: Vec<PathBuf>,
-    /// Passes to run even where their own conditions say no.
+    /// The only passes to run; empty is all of them.
     pub enable: Vec<String>,
     /// Passes not to run; `all` is every one that is not enabled.
     pub disable: Vec<String>,
@@ -71,7 +71,7 @@ pub struct Given {
     pub ranges: BTreeMap<String, Interval>,
     /// Ranks of process groups.
     pub groups: BTreeMap<String, i64>,
-    /// Passes to run even where their own conditions say no.
+    /// The only passes to run; empty is all of them.
     pub enable: Vec<String>,
     /// Passes not to run; `all` is every one that is not enabled.
     pub disable: Vec<String>,

@@ -59,6 +59,7 @@ fn run(cli: &Cli, ui: &Ui) -> anyhow::Result<Status> {
         Command::Explain(args) => commands::explain::run(args, &cli.global, ui),
         Command::Test(args) => commands::test::run(args, &cli.global, ui),
         Command::Build(args) => commands::build::run(args, &cli.global, ui),
+        Command::Extract(args) => commands::extract::run(args, ui),
         Command::Completions(args) => commands::completions::run(args, ui),
     }
 }

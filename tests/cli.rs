@@ -161,3 +161,26 @@ fn every_shell_gets_completions() {
         assert!(run.status == 0 && run.stdout.contains("fusec"), "{shell}");
     }
 }
+
+#[test]
+fn extract_prints_the_answer_and_says_if_it_is_proven() {
+    let folder = tempfile::tempdir().unwrap();
+    let problem = r#"{
+        "nodes": {
+            "a": {"op": "small", "eclass": "x", "cost": 1.0, "children": ["s"]},
+            "b": {"op": "large", "eclass": "x", "cost": 2.5, "children": []},
+            "s": {"op": "shared", "eclass": "y", "cost": 1.0, "children": []}
+        },
+        "root_eclasses": ["x", "y"]
+    }"#;
+    fs::write(folder.path().join("good.json"), problem).unwrap();
+    fs::write(folder.path().join("cut.json"), &problem[..40]).unwrap();
+    fs::write(folder.path().join("negative.json"), problem.replace("2.5", "-2.5")).unwrap();
+    let lines = [
+        "fusec extract good.json",
+        "fusec extract cut.json",
+        "fusec extract negative.json",
+        "fusec extract good.json --seconds 0",
+    ];
+    snapshot("cli_extract", &shown(&folder, &lines));
+}

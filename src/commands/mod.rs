@@ -4,6 +4,7 @@ pub mod build;
 pub mod check;
 pub mod completions;
 pub mod explain;
+pub mod extract;
 pub mod fmt;
 mod misses;
 pub mod opt;
