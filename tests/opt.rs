@@ -227,3 +227,26 @@ fn settings_are_found_by_walking_up_and_their_mistakes_are_placed() {
     let isolated = fusec(&below, &["opt", "g.json", "--isolated"]).stderr;
     assert!(isolated.contains("g.json"), "{isolated}");
 }
+
+#[test]
+fn a_rule_that_grows_for_ever_meets_the_limit_and_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let grows = "op count<T: float>(x: T[b..], k: int) -> T[b..] opaque\n\n\
+                 rewrite starts<T: float>(gate: T[b.., d], up: T[b.., d]) {\n    \
+                 silu_mul(gate, up) => count(silu_mul(gate, up), 0)\n}\n\n\
+                 rewrite grows<T: float>(x: T[b..], k: int) {\n    \
+                 count(x, k) => count(x, k + 1)\n}\n";
+    fs::write(folder.path().join("grows.fuse"), grows).unwrap();
+    fs::write(folder.path().join("fusec.toml"), "[limits]\nnodes = 400\nseconds = 60.0\n").unwrap();
+    let graph = root().join("tests/fixtures/graphs/hf_llama3_8b_2l_export.json.gz");
+    let graph = graph.to_str().unwrap();
+    let args = ["opt", graph, "--passes", "grows.fuse", "--report", "json"];
+    let run = fusec(folder.path(), &args);
+    assert_eq!(run.status, 0, "{}", run.stderr);
+    let report: serde_json::Value = serde_json::from_str(&run.stdout).unwrap();
+    assert_eq!(report["stopped"], "nodes", "{report:#}");
+    assert!(report["egraph"]["iterations"].as_u64().unwrap() > 10);
+    assert_eq!(report["spent"][0]["rule"], "grows");
+    assert!(report["spent"][0]["nodes"].as_u64().unwrap() > 50);
+    assert!(run.stdout.contains("limit was reached in `grows`"), "{}", run.stdout);
+}

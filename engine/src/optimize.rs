@@ -280,6 +280,8 @@ fn sum<'a>(plan: &'a RangePlan, of: impl Fn(&'a Statistics) -> &'a RuleStats) ->
     for (_, shape) in &plan.segments {
         let stats = of(&plan.shapes[*shape].1);
         total.fired += stats.fired;
+        total.added += stats.added;
+        total.time += stats.time;
         for (guard, reasons) in &stats.refused {
             for (reason, n) in reasons {
                 *total.refused.entry(*guard).or_default().entry(reason.clone()).or_insert(0) += n;

@@ -10,7 +10,7 @@ use crate::lift::Lifted;
 use crate::optimize::{Outcome, RangePlan};
 use crate::report::{
     CostReport, ExtractionReport, FusionReport, LiftReport, OpCount, PassReport, RangeReport,
-    Refusal, Report, Site, Stopped, Verdict, Warning,
+    Refusal, Report, Site, Spent, Stopped, Verdict, Warning,
 };
 use fusec_dsl::library::Library;
 use fusec_dsl::types::Type;
@@ -35,6 +35,10 @@ pub fn report(
         out.egraph.nodes = first.shapes.iter().map(|(s, _)| s.size.0).sum();
         out.egraph.classes = first.shapes.iter().map(|(s, _)| s.size.1).sum();
         out.egraph.folded = first.segments.len() - first.shapes.len();
+    }
+    out.egraph.iterations = rounds(outcome);
+    if outcome.stop() != Stop::Saturated {
+        out.spent = spenders(outcome);
     }
     let spent = |f: &dyn Fn(&RangePlan) -> f64| outcome.plans.iter().map(f).sum();
     out.seconds.saturate = spent(&|p| p.times.0.as_secs_f64());
@@ -240,6 +244,33 @@ fn names(graph: &Graph, lifted: &Lifted, segment: &Segment, terms: &[u32]) -> Ve
         .into_iter()
         .filter_map(|n| graph.get(NodeIndex::new(n as usize)).map(|n| n.name.to_string()))
         .collect()
+}
+
+/// Most rounds of any shape.
+fn rounds(outcome: &Outcome) -> usize {
+    let shapes = outcome.plans.iter().flat_map(|p| &p.shapes);
+    shapes.map(|(s, _)| s.rounds).max().unwrap_or(0)
+}
+
+/// Rewrites by what they added, most first: what to look at when a limit was met.
+fn spenders(outcome: &Outcome) -> Vec<Spent> {
+    const MOST: usize = 5;
+    let mut out: Vec<Spent> = Vec::new();
+    for (i, rule) in outcome.rewrites.iter().enumerate() {
+        let shapes = outcome.plans.iter().flat_map(|p| &p.shapes);
+        let stats = shapes.map(|(_, s)| &s.rewrites[i]);
+        let (mut nodes, mut seconds) = (0, 0.0);
+        for s in stats {
+            nodes += s.added;
+            seconds += s.time.as_secs_f64();
+        }
+        if nodes > 0 {
+            out.push(Spent { rule: rule.name.clone(), nodes, seconds });
+        }
+    }
+    out.sort_by(|a, b| b.nodes.cmp(&a.nodes).then_with(|| a.rule.cmp(&b.rule)));
+    out.truncate(MOST);
+    out
 }
 
 fn passes(outcome: &Outcome) -> Vec<PassReport> {

@@ -64,6 +64,10 @@ pub struct RuleStats {
     pub mismatched: BTreeMap<String, usize>,
     /// Right sides that could not be built.
     pub broken: BTreeMap<String, usize>,
+    /// E-nodes that it added.
+    pub added: usize,
+    /// Time in applying it.
+    pub time: Duration,
 }
 
 /// One place where a fusion applies.
@@ -118,12 +122,15 @@ pub struct Run<'a> {
     /// When the time is up.
     pub deadline: Instant,
     searched: Cell<usize>,
+    /// Rounds of rewriting so far.
+    pub rounds: Cell<usize>,
 }
 
 impl<'a> Run<'a> {
     /// A run within these limits, from now on.
     pub fn new(facts: &'a dyn Facts, limits: &'a Limits) -> Run<'a> {
-        Run { facts, limits, deadline: Instant::now() + limits.time, searched: Cell::new(0) }
+        let deadline = Instant::now() + limits.time;
+        Run { facts, limits, deadline, searched: Cell::new(0), rounds: Cell::new(0) }
     }
 
     fn over_limit(&self, egraph: &EGraph) -> Option<&'static str> {
@@ -154,6 +161,7 @@ impl<'a> Run<'a> {
             if work.is_empty() {
                 return Stop::Saturated;
             }
+            self.rounds.set(self.rounds.get() + 1);
             let (found, cut) = self.search(egraph, &work, rules, index, stats);
             for f in found {
                 let canonical = f.slots.iter().map(|s| s.map(|s| egraph.find(s))).collect();
@@ -165,8 +173,13 @@ impl<'a> Run<'a> {
                     egraph.rebuild();
                     return Stop::Limit { what, rule: rules[f.rule].name.clone() };
                 }
-                if let Err(why) = apply(egraph, &rules[f.rule], &f.slots, &f.bindings) {
-                    *stats[f.rule].broken.entry(why).or_insert(0) += 1;
+                let (size, started) = (egraph.total_size(), Instant::now());
+                let applied = apply(egraph, &rules[f.rule], &f.slots, &f.bindings);
+                let stats = &mut stats[f.rule];
+                stats.added += egraph.total_size() - size;
+                stats.time += started.elapsed();
+                if let Err(why) = applied {
+                    *stats.broken.entry(why).or_insert(0) += 1;
                 }
             }
             if let Some(stop) = cut {

@@ -74,6 +74,8 @@ pub struct ShapeSolution {
     pub optimal: bool,
     /// E-nodes and e-classes.
     pub size: (usize, usize),
+    /// Rounds of rewriting.
+    pub rounds: usize,
     /// Why saturation stopped.
     pub stop: Stop,
     /// Time in saturation and in extraction.
@@ -128,6 +130,7 @@ impl Solver<'_> {
             fusions: vec![RuleStats::default(); self.fusions.len()],
         };
         let egraph = &mut loaded.egraph;
+        self.run.rounds.set(0);
         let rewritten =
             self.run.rewrite(egraph, self.rewrites, self.rewrite_index, &mut stats.rewrites);
         let (matches, fused) =
@@ -136,6 +139,7 @@ impl Solver<'_> {
         let saturated = started.elapsed();
         let started = Instant::now();
         let mut solution = self.extract(&loaded, segment, &matches);
+        solution.rounds = self.run.rounds.get();
         solution.stop = if rewritten == Stop::Saturated { fused } else { rewritten };
         solution.times = (saturated, started.elapsed());
         dag.context = loaded.egraph.analysis.context;
@@ -161,6 +165,7 @@ impl Solver<'_> {
             lower_bound: 0.0,
             optimal: false,
             size: (loaded.egraph.total_size(), loaded.egraph.number_of_classes()),
+            rounds: 0,
             stop: Stop::Saturated,
             times: Default::default(),
         };
