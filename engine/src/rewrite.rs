@@ -49,6 +49,7 @@ pub fn rewrite_placed(
     for (segment, shape) in &plan.segments {
         w.segment(segment, &plan.shapes[*shape].0);
     }
+    w.merge_equals(plan);
     w.clean();
     Rewritten { graph: w.graph, placed: w.placed }
 }
@@ -118,6 +119,22 @@ impl Writer<'_> {
         if old != new && !parts {
             self.graph.replace_uses(old, new);
             self.now.insert(old, new);
+        }
+    }
+
+    /// Equal nodes that no segment holds, such as views under views, become one.
+    fn merge_equals(&mut self, plan: &RangePlan) {
+        let mut placed = vec![false; self.lifted.origins.len()];
+        for term in plan.segments.iter().flat_map(|(s, _)| &s.terms) {
+            placed[*term as usize] = true;
+        }
+        for (term, _) in placed.iter().enumerate().filter(|(_, placed)| !**placed) {
+            let view = self.lifted.dag.op_of(term as TermId).is_some();
+            if let (true, [first, rest @ ..]) = (view, self.origins(term as TermId).as_slice()) {
+                for node in rest {
+                    self.replace(*node, self.current(*first));
+                }
+            }
         }
     }
 

@@ -19,4 +19,5 @@ files! {
     "ops/primitives.fuse",
     "ops/quant.fuse",
     "ops/rope.fuse",
+    "tests.fuse",
 }

@@ -167,7 +167,10 @@ pub enum Operand {
 /// Cuts a graph. With `fold` off there is one segment.
 pub fn cut(dag: &TermDag, live: &[bool], reach: &Reach, fold: bool) -> Vec<Segment> {
     let n = dag.terms.len();
-    let inner = |t: TermId| !matches!(dag.terms[t as usize].op, Operator::LEAF | Operator::ATTR);
+    let needed = needed(dag, live);
+    let inner = |t: TermId| {
+        needed[t as usize] && !matches!(dag.terms[t as usize].op, Operator::LEAF | Operator::ATTR)
+    };
     let mut sets = petgraph::unionfind::UnionFind::<u32>::new(n);
     let mut spans: FxHashMap<(Use, Operator), bool> = FxHashMap::default();
     let mut outside = live.to_vec();
@@ -199,6 +202,18 @@ pub fn cut(dag: &TermDag, live: &[bool], reach: &Reach, fold: bool) -> Vec<Segme
         s.leaves = leaves(dag, &s.terms);
     }
     segments
+}
+
+/// Terms that something live is computed from. Others, such as the inner of two views that cancel,
+/// must not keep what they read alive.
+fn needed(dag: &TermDag, live: &[bool]) -> Vec<bool> {
+    let mut needed = live.to_vec();
+    for (t, term) in dag.terms.iter().enumerate().rev() {
+        if needed[t] {
+            term.kids.iter().for_each(|k| needed[*k as usize] = true);
+        }
+    }
+    needed
 }
 
 /// A value used from another segment lives, even if that use alone would not have been cut.
