@@ -177,6 +177,8 @@ fn extract_prints_the_answer_and_says_if_it_is_proven() {
     fs::write(folder.path().join("cut.json"), &problem[..40]).unwrap();
     fs::write(folder.path().join("negative.json"), problem.replace("2.5", "-2.5")).unwrap();
     let lines = [
+        "gzip -k good.json",
+        "fusec extract good.json.gz",
         "fusec extract good.json",
         "fusec extract cut.json",
         "fusec extract negative.json",

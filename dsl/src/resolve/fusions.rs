@@ -88,6 +88,27 @@ fn typed_fusion(scope: &Scope<'_>, body: &Resolved, errors: &mut Vec<Diagnostic>
     None
 }
 
+/// Kernel templates a fusion may name. Those without CUDA of their own yet are bound in the graph
+/// and say so when they are built.
+pub(super) const TEMPLATES: &[&str] = &[
+    "allreduce",
+    "attention",
+    "gemm_collective",
+    "headwise",
+    "kv_write",
+    "pointwise",
+    "quantize",
+    "rowwise",
+];
+
+fn unknown_template(name: &ast::Name) -> Diagnostic {
+    let message = format!("no kernel template `{}`", name.text);
+    Diagnostic::new(Code::UnknownName, name.span, message)
+        .label("not one of the CUDA backend's templates")
+        .note(format!("there are {}", TEMPLATES.join(", ")))
+        .did_you_mean(name.as_str(), name.span, TEMPLATES.iter().copied())
+}
+
 fn kernel(
     scope: &mut Scope<'_>,
     item: &ast::Fusion,
@@ -96,6 +117,10 @@ fn kernel(
     let Some(k) = &item.kernel else { return Some(Kernel::Auto) };
     match &k.kind {
         ast::KernelKind::Template(name) => {
+            if !TEMPLATES.contains(&name.as_str()) {
+                errors.push(unknown_template(name));
+                return None;
+            }
             let mut tune = Vec::new();
             for t in &k.tune {
                 let values: Option<Vec<Attr>> =
