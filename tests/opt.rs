@@ -131,7 +131,15 @@ fn a_range_that_guards_cut_gets_a_file_each() {
     let run = opt(&format!("--group tp:0=2 --range s72=1.. -o {}", out.display()));
     let shown = run.stderr.replace(&*folder.path().to_string_lossy(), "OUT");
     snapshot("opt_ranges", &crate::support::scrubbed(&shown));
-    assert!(out.exists() && folder.path().join("fused.1.json").exists());
+    let bounds = |name: &str| {
+        let bytes = fs::read(folder.path().join(name)).unwrap();
+        let graph: serde_json::Value = serde_json::from_slice(&bytes).unwrap();
+        let symbols = graph["symbols"].as_array().unwrap();
+        let s72 = symbols.iter().find(|s| s["name"] == "s72").unwrap();
+        (s72["min"].as_i64(), s72["max"].as_i64())
+    };
+    assert_eq!(bounds("fused.json"), (Some(1), Some(8192)));
+    assert_eq!(bounds("fused.1.json"), (Some(8193), None));
 }
 
 #[test]

@@ -51,7 +51,16 @@ pub fn rewrite_placed(
     }
     w.merge_equals(plan);
     w.clean();
+    narrow(&mut w.graph, plan);
     Rewritten { graph: w.graph, placed: w.placed }
+}
+
+/// The graph of a range says which sizes it is for.
+fn narrow(graph: &mut Graph, plan: &RangePlan) {
+    for s in graph.symbols.iter_mut().filter(|s| Some(&s.name) == plan.symbol.as_ref()) {
+        s.min = plan.interval.lo.or(s.min);
+        s.max = plan.interval.hi.or(s.max);
+    }
 }
 
 /// Whether every rank must run it: its meaning has a collective in it.
